@@ -1,0 +1,1 @@
+//! Points and segments in the plane.

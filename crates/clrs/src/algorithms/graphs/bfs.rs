@@ -1,0 +1,180 @@
+//! Breadth-first search
+//!
+//! # Idea
+//! Visits nodes in the order of their distance from the source, and remembers from where each was reached.
+//!
+//! # One step
+//! All nodes of one distance are reached at once, as a network would.
+//!
+//! # Steps
+//! One per layer of the search tree, at most `n`: the distance of the farthest node that can be reached, plus one.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 22.2.
+//!
+//! # What counts as right
+//! Any tree of fewest hops; nodes that cannot be reached point to themselves.
+//!
+//! # Differences
+//! The reference follows edges of weight above 0 but marks all that are not 0 in `adj`: weights below 0 are refused here.
+
+use std::mem::swap;
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Breadth-first search; see the [module](self).
+pub struct Bfs;
+
+probes! {
+    Bfs;
+    input {
+        /// place in the node list, from 0 to 1
+        pos: Node<Scalar>,
+        /// node the search starts from
+        source as "s": Node<MaskOne>,
+        /// weight of the edge
+        weights as "A": Edge<Scalar> as i64,
+        /// whether there is an edge, or a node's loop to itself
+        adj: Edge<Mask>,
+    }
+    output {
+        /// parent in the search tree
+        pi: Node<Pointer> as i64,
+    }
+    hint {
+        /// whether the node has been reached
+        reach_h: Node<Mask>,
+        /// parent in the search tree so far
+        pi_h: Node<Pointer>,
+    }
+}
+
+impl Algorithm for Bfs {
+    const NAME: &'static str = "bfs";
+    const SOURCE: Source = Source(include_str!("bfs.rs"));
+    const FAMILY: Family = Family::Graphs;
+    type Problem = SourcedGraph;
+    type Distribution = RandomSourcedGraphs;
+
+    fn distribution() -> RandomSourcedGraphs {
+        RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5))
+    }
+
+    fn admits(problem: &SourcedGraph) -> Result<(), Invalid> {
+        problem.weights.whole_weights()
+    }
+
+    fn input(SourcedGraph { weights, source }: &SourcedGraph) -> Input {
+        Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
+    }
+
+    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+        Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n
+    }
+
+    fn run(SourcedGraph { weights, source }: &SourcedGraph, hints: &mut Hints<'_, Self>) -> Output {
+        let n = weights.n();
+        let mut reached = vec![false; n];
+        let mut parent: Vec<usize> = (0..n).collect();
+        reached[*source] = true;
+        let (mut layer, mut next) = (vec![*source], Vec::new());
+        while !layer.is_empty() {
+            hints.push(Hint { reach_h: &reached, pi_h: &parent });
+            layer.sort_unstable(); // the smallest node that can be the parent is it
+            for u in layer.drain(..) {
+                for v in weights.neighbours(u) {
+                    if !reached[v] {
+                        reached[v] = true;
+                        parent[v] = u;
+                        next.push(v);
+                    }
+                }
+            }
+            swap(&mut layer, &mut next);
+        }
+        Output { pi: parent }
+    }
+
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), Wrong> {
+        let hops = hops(weights, *source);
+        for (node, &parent) in output.pi.iter().enumerate() {
+            let right = match (hops[node], hops[parent]) {
+                (None | Some(0), _) => parent == node,
+                (Some(here), Some(there)) => there + 1 == here && weights.has_edge(parent, node),
+                (Some(_), None) => false,
+            };
+            if !right {
+                return Err(Wrong(format!("node {node} points to {parent}, which is not on a shortest way from {source}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fewest edges from the source, `None` where there is no way.
+fn hops(weights: &Matrix, source: usize) -> Vec<Option<usize>> {
+    let mut hops = vec![None; weights.n()];
+    hops[source] = Some(0);
+    let mut queue = std::collections::VecDeque::from([(source, 0)]);
+    while let Some((u, distance)) = queue.pop_front() {
+        for v in weights.neighbours(u) {
+            if hops[v].is_none() {
+                hops[v] = Some(distance + 1);
+                queue.push_back((v, distance + 1));
+            }
+        }
+    }
+    hops
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{AnyAlgorithm, Cells, CheckError, Stage};
+
+    use super::Bfs;
+
+    const DIAMOND: &str = r#"{"weights": [[0,1,1,0],[1,0,0,1],[1,0,0,1],[0,1,1,0]], "source": 0}"#;
+
+    #[test]
+    fn reaches_a_diamond_in_two_layers_and_the_far_corner_may_have_either_parent() {
+        let mut recorder = Bfs.recorder();
+        Bfs.record_json(DIAMOND, &mut recorder).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 0, 0, 1])));
+        assert_eq!(run.get("reach_h"), Some(Cells::Class(&[1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1])));
+        for (parent, right) in [(1, true), (2, true), (0, false), (3, false)] {
+            let verdict = Bfs.check(4, &run.stage(Stage::Input), &[Cells::Node(&[0, 0, 0, parent])]);
+            assert_eq!(verdict.is_ok(), right, "parent {parent}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_bad_problem_is_refused_with_its_reason() {
+        let reason = |json| Bfs.record_json(json, &mut Bfs.recorder()).expect_err("bad").to_string();
+        assert_eq!(reason(r#"{"weights": [[0]], "source": 4}"#), "`source` is 4, but there are 1 nodes");
+        assert_eq!(reason(r#"{"weights": [[-1]], "source": 0}"#), "`weights` holds a number that is not 0, 1, 2, ..");
+        assert!(reason(r#"{"weights": [[0]], "sorce": 0}"#).contains("unknown field `sorce`"));
+        assert!(reason(r#"{"weights": [[0], []], "source": 0}"#).contains("not 2 x 2"));
+    }
+
+    #[test]
+    fn columns_from_outside_are_refused_and_never_panic() {
+        let inputs = [Cells::Scalar(&[0.0]), Cells::Node(&[0]), Cells::Scalar(&[f64::NAN]), Cells::Class(&[1])];
+        let reason = |n, outputs: &[Cells<'_>]| match Bfs.check(n, &inputs, outputs) {
+            Err(CheckError::Foreign(reason)) => reason.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(reason(1, &[Cells::Node(&[0])]), "`weights` holds a number that is not finite");
+        assert_eq!(reason(2, &[Cells::Node(&[0])]), "`pos` has 1 cells, not 2");
+        assert_eq!(reason(usize::MAX, &[]), format!("{} nodes are more than 65536", usize::MAX));
+    }
+}

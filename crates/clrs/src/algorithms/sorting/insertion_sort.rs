@@ -1,0 +1,128 @@
+//! Insertion sort
+//!
+//! # Idea
+//! Takes the keys one by one and slots each into the sorted prefix before it.
+//!
+//! # One step
+//! One key finds its place. Shifting the larger keys is part of the step: a network can look at the whole prefix at once.
+//!
+//! # Steps
+//! `n`: the array as given, then one per key from the second on.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 2.1.
+//!
+//! # What counts as right
+//! Any order in which no key comes before a smaller one: equal keys may stand either way.
+//!
+//! # Differences
+//! None. As in the reference, `i` is the node that stood in the slot, which is `j` itself when nothing moved.
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::order;
+use crate::cell::{MaskOne, Node, Permutation, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Insertion sort; see the [module](self).
+pub struct InsertionSort;
+
+probes! {
+    InsertionSort;
+    input {
+        /// place in the array, from 0 to 1
+        pos: Node<Scalar>,
+        /// number to sort by
+        key: Node<Scalar>,
+    }
+    output {
+        /// predecessor in sorted order
+        pred: Node<Permutation> as i64,
+    }
+    hint {
+        /// predecessor in the array as it stands
+        pred_h: Node<Pointer>,
+        /// node that stood where the key was slotted in
+        i: Node<MaskOne>,
+        /// key being inserted
+        j: Node<MaskOne>,
+    }
+}
+
+impl Algorithm for InsertionSort {
+    const NAME: &'static str = "insertion_sort";
+    const SOURCE: Source = Source(include_str!("insertion_sort.rs"));
+    const FAMILY: Family = Family::Sorting;
+    type Problem = Keys;
+    type Distribution = UniformKeys;
+
+    fn distribution() -> UniformKeys {
+        UniformKeys::default()
+    }
+
+    fn input(Keys { key }: &Keys) -> Input {
+        Input { pos: positions(key.len()), key: key.clone() }
+    }
+
+    fn problem(input: &Input) -> Result<Keys, Invalid> {
+        Ok(Keys { key: input.key.clone() })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n
+    }
+
+    fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
+        let mut sorted: Vec<usize> = (0..key.len()).collect();
+        let mut pred = Vec::with_capacity(key.len());
+        order::predecessors_into(&sorted, &mut pred);
+        hints.push(Hint { pred_h: &pred, i: 0, j: 0 });
+        for j in 1..key.len() {
+            let slot = sorted[..j].iter().rposition(|&node| key[node] <= key[j]).map_or(0, |before| before + 1);
+            let displaced = sorted[slot];
+            sorted[slot..=j].rotate_right(1);
+            order::predecessors_into(&sorted, &mut pred);
+            hints.push(Hint { pred_h: &pred, i: displaced, j });
+        }
+        Output { pred }
+    }
+
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+        let Some(sorted) = order::from_predecessors(&output.pred) else {
+            return Err(Wrong("`pred` is not one chain through all nodes".into()));
+        };
+        match sorted.windows(2).find(|pair| key[pair[0]] > key[pair[1]]) {
+            Some(pair) => Err(Wrong(format!("node {} comes before node {}, but its key is larger", pair[0], pair[1]))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Recorder};
+
+    /// The worked example of the paper (section 3.3).
+    #[test]
+    fn sorts_five_two_four_three_one() {
+        let mut recorder = Recorder::new::<InsertionSort>();
+        recorder.record::<InsertionSort>(&Keys { key: vec![5.0, 2.0, 4.0, 3.0, 1.0] }).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("j"), Some(Cells::Node(&[0, 1, 2, 3, 4])));
+        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 0, 0, 2, 1])));
+        assert_eq!(run.get("pred"), Some(Cells::Node(&[2, 4, 3, 1, 4])));
+    }
+
+    #[test]
+    fn check_accepts_any_order_of_equal_keys_and_nothing_else() {
+        let keys = Keys { key: vec![1.0, 0.0, 1.0] };
+        let accepts = |pred: [usize; 3]| InsertionSort::check(&keys, &Output { pred: pred.into() }).is_ok();
+        assert!(accepts([1, 1, 0]), "1 0 2");
+        assert!(accepts([2, 1, 1]), "1 2 0");
+        assert!(!accepts([0, 0, 1]), "0 1 2");
+        assert!(!accepts([1, 0, 2]), "a cycle");
+    }
+}

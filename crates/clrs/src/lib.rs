@@ -1,0 +1,41 @@
+//! The data engine of the CLRS Algorithmic Reasoning Benchmark: textbook algorithms that tell what they do, step by step.
+//!
+//! The way of the data: a [`Problem`] is drawn, read or recovered; an [`Algorithm`] runs on it and tells its steps to a
+//! [`Recorder`]; what is left are [`Runs`], typed columns of which a [`Trajectory`] is one run.
+//!
+//! ```
+//! use clrs::Registry;
+//!
+//! let sort = Registry::builtin().find("insertion_sort")?;
+//! let mut recorder = sort.recorder();
+//! sort.record_json(r#"{"key": [5, 2, 4, 3, 1]}"#, &mut recorder)?;
+//! assert_eq!(recorder.runs().get(0).steps(), 5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod algorithm;
+pub mod algorithms;
+pub mod batch;
+pub mod cell;
+pub mod column;
+pub mod probes;
+pub mod problems;
+pub mod random;
+pub mod recorder;
+pub mod registry;
+pub mod sampling;
+pub mod source;
+pub mod spec;
+pub mod suggest;
+pub mod trajectory;
+
+pub use algorithm::{Algorithm, AnyAlgorithm, CheckError, Family, Wrong};
+pub use batch::{Array, Batch, Data};
+pub use column::{Cells, Column};
+pub use problems::{Distribution, Invalid, Problem};
+pub use random::RandomState;
+pub use recorder::{Hints, Recorder};
+pub use registry::Registry;
+pub use sampling::Settings;
+pub use spec::{Dense, Kind, Location, Probe, Spec, Stage};
+pub use trajectory::{Runs, Trajectory};

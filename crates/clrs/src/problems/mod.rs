@@ -1,0 +1,104 @@
+//! What algorithms are given. A problem is drawn from a distribution, read from the user's JSON or recovered from stored
+//! inputs; either way it is valid before an algorithm sees it. A problem and its distribution share a file.
+
+mod graph;
+mod graph_family;
+mod keys;
+mod matrix;
+mod random_graph;
+
+pub use graph::{Graph, SourcedGraph};
+pub use graph_family::{FamilyOptions, GraphFamily};
+pub use keys::{Keys, UniformKeys};
+pub use matrix::Matrix;
+pub use random_graph::{CoinOptions, CommunityOptions, RandomGraphs, RandomSourcedGraphs, Structure, WeightOptions};
+
+use crate::column::ColumnError;
+use crate::random::RandomState;
+use crate::sampling::Options;
+
+/// Why a problem cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum Invalid {
+    #[error("not a problem of this algorithm: {0}")]
+    Json(serde_json::Error),
+    #[error(transparent)]
+    Column(#[from] ColumnError),
+    #[error("{0}")]
+    Rule(String),
+}
+
+/// What an algorithm is given.
+pub trait Problem: Sized + Send + Sync + serde::Serialize + serde::de::DeserializeOwned + 'static {
+    /// Number of nodes.
+    fn nodes(&self) -> usize;
+    /// What serde cannot say: indices in range, finite numbers.
+    fn validate(&self) -> Result<(), Invalid>;
+
+    /// Cuts every real number to so many decimals, as `truncate_decimals` asks. Whole numbers stay as they are.
+    fn truncate(&mut self, decimals: u32);
+
+    /// Reads the user's text. Recording validates it.
+    fn from_json(text: &str) -> Result<Self, Invalid> {
+        serde_json::from_str(text).map_err(Invalid::Json)
+    }
+
+    /// The text that `from_json` reads.
+    fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("numbers in lists under fixed names")
+    }
+}
+
+/// A distribution of problems, with its options.
+pub trait Distribution: Options + Clone + Send + Sync + 'static {
+    /// What is drawn.
+    type Problem: Problem;
+
+    /// What the options, together and for this size, cannot be: a chance above 1, a needle longer than the text.
+    fn validate(&self, size: usize) -> Result<(), Invalid>;
+
+    /// Draws a problem of a size: the number of nodes, unless the distribution says otherwise. Options are valid.
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Self::Problem, Invalid>;
+
+    /// Draws a problem whose numbers have so many decimals.
+    fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Self::Problem, Invalid> {
+        let mut problem = self.draw(size, random)?;
+        problem.truncate(decimals);
+        Ok(problem)
+    }
+}
+
+/// `Ok` if it holds; for `validate`, `admits` and `problem`.
+pub fn rule(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Invalid> {
+    if holds { Ok(()) } else { Err(Invalid::Rule(otherwise())) }
+}
+
+/// The rule that numbers are numbers: on NaN the reference never ends.
+pub fn finite(name: &str, numbers: &[f64]) -> Result<(), Invalid> {
+    rule(numbers.iter().all(|x| x.is_finite()), || format!("`{name}` holds a number that is not finite"))
+}
+
+/// The rule of every option that is a list of chances.
+pub fn chances(name: &str, chances: &[f64]) -> Result<(), Invalid> {
+    rule(chances.iter().all(|p| (0.0..=1.0).contains(p)), || format!("`{name}` holds a chance that is not from 0 to 1"))
+}
+
+/// The rule of every pair of options that bound a range.
+pub fn range(low: f64, high: f64) -> Result<(), Invalid> {
+    rule(low <= high, || format!("`low` is {low}, above `high`, which is {high}"))
+}
+
+/// Cuts numbers to so many decimals. Not idempotent: the product rounds, as the reference's does.
+#[expect(clippy::cast_possible_wrap, reason = "options allow a few decimals")]
+pub fn truncate(numbers: &mut [f64], decimals: u32) {
+    let scale = 10f64.powi(decimals as i32);
+    for number in numbers {
+        *number = (*number * scale).trunc() / scale;
+    }
+}
+
+/// The position input of most algorithms: `i / n`.
+pub fn positions(n: usize) -> Vec<f64> {
+    (0..n).map(|i| i as f64 / n as f64).collect()
+}

@@ -1,0 +1,223 @@
+//! Random graphs as the reference draws them, and a few families beside (`graph_family.rs`).
+
+use super::graph_family::FamilyOptions;
+use super::{Distribution, Graph, Invalid, Matrix, SourcedGraph, chances, range, rule};
+use crate::random::RandomState;
+use crate::sampling::{BadValue, OptionInfo, Options};
+
+/// Which edges a graph may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// Every edge goes both ways.
+    Undirected,
+    /// Any.
+    Directed,
+    /// No way leads back.
+    Acyclic,
+}
+
+crate::options! {
+    /// Erdős–Rényi: each pair of nodes has an edge by a coin of its own.
+    pub struct CoinOptions {
+        /// chance of an edge, one value or several of which each graph draws one; an undirected edge needs two such coins
+        p: Vec<f64> = vec![0.5],
+    }
+}
+
+crate::options! {
+    /// Communities that only later ones can be reached from, so that most stay strongly connected components.
+    pub struct CommunityOptions {
+        /// number of communities
+        k: usize = 4,
+        /// chance of an edge inside a community, one value or several of which each graph draws one
+        p: Vec<f64> = vec![0.5],
+        /// chance that an edge is toggled
+        eps: f64 = 0.01,
+    }
+}
+
+crate::options! {
+    /// The weights of edges.
+    pub struct WeightOptions {
+        /// smallest weight
+        low: f64 = 0.0,
+        /// bound that weights stay below
+        high: f64 = 1.0,
+    }
+}
+
+/// What the benchmark's own graphs are like, where no other family is asked for.
+#[derive(Clone, Debug)]
+enum Own {
+    Coins(CoinOptions),
+    Communities(CommunityOptions),
+}
+
+/// Random graphs of a structure, with or without weights.
+#[derive(Clone, Debug)]
+pub struct RandomGraphs {
+    structure: Structure,
+    own: Own,
+    own_is_set: bool,
+    family: FamilyOptions,
+    weights: Option<WeightOptions>,
+}
+
+impl RandomGraphs {
+    /// Erdős–Rényi graphs without weights.
+    pub fn coins(structure: Structure, p: f64) -> RandomGraphs {
+        let own = Own::Coins(CoinOptions { p: vec![p] });
+        RandomGraphs { structure, own, own_is_set: false, family: FamilyOptions::default(), weights: None }
+    }
+
+    /// Perturbed communities: directed, without weights.
+    pub fn communities() -> RandomGraphs {
+        let own = Own::Communities(CommunityOptions::default());
+        RandomGraphs { own, ..RandomGraphs::coins(Structure::Directed, 0.5) }
+    }
+
+    /// The same with weights.
+    #[must_use]
+    pub fn weighted(self) -> RandomGraphs {
+        RandomGraphs { weights: Some(WeightOptions::default()), ..self }
+    }
+}
+
+impl Options for RandomGraphs {
+    fn options(&self) -> Vec<OptionInfo> {
+        let own = match &self.own {
+            Own::Coins(options) => options.options(),
+            Own::Communities(options) => options.options(),
+        };
+        let weights = self.weights.iter().flat_map(Options::options);
+        own.into_iter().chain(weights).chain(self.family.options()).collect()
+    }
+
+    fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), BadValue>> {
+        let own = match &mut self.own {
+            Own::Coins(options) => options.try_set(name, value),
+            Own::Communities(options) => options.try_set(name, value),
+        };
+        self.own_is_set |= own.is_some();
+        own.or_else(|| self.weights.as_mut()?.try_set(name, value)).or_else(|| self.family.try_set(name, value))
+    }
+}
+
+impl Distribution for RandomGraphs {
+    type Problem = Graph;
+
+    fn validate(&self, size: usize) -> Result<(), Invalid> {
+        self.family.validate(size, self.own_is_set)?;
+        match &self.own {
+            Own::Coins(CoinOptions { p }) => chances("p", p)?,
+            Own::Communities(CommunityOptions { k, p, eps }) => {
+                chances("p", p)?;
+                chances("eps", &[*eps])?;
+                rule(*k > 0, || "`k` is 0: there must be a community".into())?;
+                rule(*k <= size || self.family.graph.is_some(), || format!("{k} communities (`k`) need at least {k} nodes"))?;
+            }
+        }
+        if let Some(WeightOptions { low, high }) = self.weights {
+            range(low, high)?;
+            rule(self.structure != Structure::Undirected || low >= 0.0, || {
+                "`low` is below 0: weights of undirected graphs are square roots".into()
+            })?;
+        }
+        Ok(())
+    }
+
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Graph, Invalid> {
+        let weights = self.weights.as_ref();
+        let weights = match (&self.own, self.family.graph) {
+            (_, Some(family)) => self.family.draw(family, size, self.structure, weights, random),
+            (Own::Coins(options), None) => erdos_renyi(options, size, self.structure, weights, random),
+            (Own::Communities(options), None) => communities(options, size, random),
+        };
+        Ok(Graph { weights })
+    }
+}
+
+/// Random graphs, and any of the nodes to start from.
+#[derive(Clone, Debug)]
+pub struct RandomSourcedGraphs(pub RandomGraphs);
+
+impl Options for RandomSourcedGraphs {
+    fn options(&self) -> Vec<OptionInfo> {
+        self.0.options()
+    }
+
+    fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), BadValue>> {
+        self.0.try_set(name, value)
+    }
+}
+
+impl Distribution for RandomSourcedGraphs {
+    type Problem = SourcedGraph;
+
+    fn validate(&self, size: usize) -> Result<(), Invalid> {
+        self.0.validate(size)
+    }
+
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<SourcedGraph, Invalid> {
+        let Graph { weights } = self.0.draw(size, random)?;
+        Ok(SourcedGraph { weights, source: random.choice(size) })
+    }
+}
+
+/// A coin for every cell, the diagonal included; undirected edges need both of theirs.
+fn erdos_renyi(
+    CoinOptions { p }: &CoinOptions,
+    n: usize,
+    structure: Structure,
+    weights: Option<&WeightOptions>,
+    random: &mut RandomState,
+) -> Matrix {
+    let p = p[random.choice(p.len())];
+    let coins = random.coins(p, n * n);
+    let edge = |u: usize, v: usize| coins[u * n + v];
+    let mut matrix = match structure {
+        Structure::Undirected => Matrix::from_fn(n, |u, v| f64::from(edge(u, v) && edge(v, u))),
+        Structure::Directed => Matrix::from_fn(n, |u, v| f64::from(edge(u, v))),
+        Structure::Acyclic => {
+            let order = random.permutation(n);
+            Matrix::from_fn(n, |u, v| f64::from(order[u] < order[v] && edge(order[u], order[v])))
+        }
+    };
+    if let Some(&WeightOptions { low, high }) = weights {
+        let drawn = random.uniforms(low, high, n * n);
+        for u in 0..n {
+            for v in 0..n {
+                matrix[(u, v)] *= match structure {
+                    // Protects small weights from becoming 0, which is no edge.
+                    Structure::Undirected => (drawn[u * n + v] * drawn[v * n + u] + 1e-3).sqrt(),
+                    Structure::Directed | Structure::Acyclic => drawn[u * n + v],
+                };
+            }
+        }
+    }
+    matrix
+}
+
+/// `k` directed Erdős–Rényi graphs beside each other; then edges are toggled, but none that leads to an earlier community.
+fn communities(CommunityOptions { k, p, eps }: &CommunityOptions, n: usize, random: &mut RandomState) -> Matrix {
+    let p = p[random.choice(p.len())];
+    let community = |node: usize| (node / (n / k)).min(k - 1); // the last one takes the rest
+    let mut matrix = Matrix::zeros(n);
+    for block in 0..*k {
+        let nodes = (0..n).position(|u| community(u) == block).unwrap_or(n)..n;
+        let nodes: Vec<usize> = nodes.take_while(|&u| community(u) == block).collect();
+        for &u in &nodes {
+            for (&v, edge) in nodes.iter().zip(random.coins(p, nodes.len())) {
+                matrix[(u, v)] = f64::from(edge);
+            }
+        }
+    }
+    let toggled = random.coins(*eps, n * n);
+    for u in 0..n {
+        for v in (0..n).filter(|&v| toggled[u * n + v] && community(v) >= community(u)) {
+            matrix[(u, v)] = 1.0 - matrix[(u, v)];
+        }
+    }
+    let order = random.permutation(n);
+    Matrix::from_fn(n, |u, v| matrix[(order[u], order[v])])
+}

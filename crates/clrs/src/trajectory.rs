@@ -1,0 +1,234 @@
+//! What runs of an algorithm leave behind: one set of columns for many runs, and a view of each.
+
+use crate::column::{Cells, Column};
+use crate::spec::{Kind, Probe, Spec, Stage};
+
+/// Many runs, end to end in the same typed columns: recorded, read from a file, or rewritten.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Runs {
+    spec: Spec,
+    columns: Vec<Column>,
+    extents: Vec<Extent>,
+    /// Where every column ends after each run, `spec.len()` numbers per run.
+    ends: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    nodes: usize,
+    steps: usize,
+}
+
+/// Why columns are not those of runs.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum RunsError {
+    #[error("there are {found} columns, and {expected} probes")]
+    Count { expected: usize, found: usize },
+    #[error("`{probe}` holds values of another type")]
+    Type { probe: String },
+    #[error("`{probe}` has {found} cells after run {run}, not {expected}")]
+    Length { probe: String, run: usize, expected: usize, found: usize },
+    #[error("`{probe}` has a value out of range in run {run}")]
+    Value { probe: String, run: usize },
+}
+
+impl Runs {
+    /// None yet.
+    pub fn new(spec: Spec) -> Runs {
+        let columns = spec.iter().map(|probe| Column::of(probe.kind)).collect();
+        Runs { spec, columns, extents: Vec::new(), ends: Vec::new() }
+    }
+
+    /// The probes, one per column.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.extents.is_empty()
+    }
+
+    /// One of them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn get(&self, run: usize) -> Trajectory<'_> {
+        assert!(run < self.len(), "run {run} of {}", self.len());
+        Trajectory { runs: self, run }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Trajectory<'_>> {
+        (0..self.len()).map(|run| Trajectory { runs: self, run })
+    }
+
+    /// All cells of every probe, in the order of the spec.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The most hint rows of any run.
+    pub fn longest(&self) -> usize {
+        self.extents.iter().map(|run| run.steps).max().unwrap_or(0)
+    }
+
+    /// Memory of all cells.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(Column::bytes).sum()
+    }
+
+    /// Adds a run whose cells are at hand. Nothing is kept if they are not as the spec says.
+    pub fn push(&mut self, nodes: usize, steps: usize, cells: &[Cells<'_>]) -> Result<(), RunsError> {
+        if cells.len() != self.spec.len() {
+            return Err(RunsError::Count { expected: self.spec.len(), found: cells.len() });
+        }
+        for ((column, cells), probe) in self.columns.iter_mut().zip(cells).zip(self.spec.iter()) {
+            if !column.extend(*cells) {
+                let probe = probe.name.to_string();
+                self.undo();
+                return Err(RunsError::Type { probe });
+            }
+        }
+        self.close(nodes, steps).inspect_err(|_| self.undo())
+    }
+
+    /// Adds all runs of another that has the same spec.
+    ///
+    /// # Panics
+    /// If it has another.
+    pub fn append(&mut self, other: &Runs) {
+        assert_eq!(self.spec, other.spec, "runs of different specs");
+        for run in other.iter() {
+            let cells: Vec<Cells<'_>> = run.iter().map(|(_, cells)| cells).collect();
+            self.push(run.nodes(), run.steps(), &cells).expect("they were closed before");
+        }
+    }
+
+    /// The same runs under another spec: probes are found by name, those it does not name are left out.
+    ///
+    /// # Panics
+    /// If it names a probe that is not there, or one that is kept in another type.
+    #[must_use]
+    pub fn with_spec(mut self, spec: &Spec) -> Runs {
+        if self.spec == *spec {
+            return self;
+        }
+        let place = |name: &str| self.spec.iter().position(|probe| probe.name == name).expect("a probe of these runs");
+        let places: Vec<usize> = spec.iter().map(|probe| place(&probe.name)).collect();
+        let ends = (0..self.len()).flat_map(|run| places.iter().map(move |place| (run, place)));
+        let ends = ends.map(|(run, place)| self.ends[run * self.spec.len() + place]).collect();
+        let columns =
+            places.iter().map(|&place| std::mem::replace(&mut self.columns[place], Column::Class(Vec::new()))).collect();
+        Runs { spec: spec.clone(), columns, extents: self.extents, ends }
+    }
+
+    /// Forgets the runs, keeps the memory.
+    pub fn clear(&mut self) {
+        self.columns.iter_mut().for_each(Column::clear);
+        self.extents.clear();
+        self.ends.clear();
+    }
+
+    pub(crate) fn columns_mut(&mut self) -> &mut [Column] {
+        &mut self.columns
+    }
+
+    /// Ends a run, once its rows are seen to be whole and its values in range: one sweep per run, none per row.
+    pub(crate) fn close(&mut self, nodes: usize, steps: usize) -> Result<(), RunsError> {
+        let run = self.extents.len();
+        for (place, probe) in self.spec.iter().enumerate() {
+            let start = self.start(run, place);
+            let end = start + probe.rows(steps) * probe.width(nodes);
+            let cells = self.columns[place].cells();
+            if cells.count() != end {
+                let (probe, found) = (probe.name.to_string(), cells.count());
+                self.ends.truncate(run * self.spec.len());
+                return Err(RunsError::Length { probe, run, expected: end, found });
+            }
+            if !in_range(probe, cells.slice(start..end), nodes) {
+                let probe = probe.name.to_string();
+                self.ends.truncate(run * self.spec.len());
+                return Err(RunsError::Value { probe, run });
+            }
+            self.ends.push(end);
+        }
+        self.extents.push(Extent { nodes, steps });
+        Ok(())
+    }
+
+    /// Takes back what was pushed after the last whole run.
+    fn undo(&mut self) {
+        for place in 0..self.columns.len() {
+            let end = self.start(self.extents.len(), place);
+            self.columns[place].truncate(end);
+        }
+    }
+
+    fn start(&self, run: usize, place: usize) -> usize {
+        run.checked_sub(1).map_or(0, |before| self.ends[before * self.spec.len() + place])
+    }
+}
+
+/// Whether values mean something among `n` nodes.
+fn in_range(probe: &Probe, cells: Cells<'_>, n: usize) -> bool {
+    let classes = if let Kind::Categorical { classes } = probe.kind { classes } else { 2 };
+    let classes = if probe.masked { -1 } else { 0 }..i8::try_from(classes).unwrap_or(i8::MAX);
+    match cells {
+        Cells::Scalar(_) => true,
+        Cells::Node(cells) => cells.iter().all(|&node| (node as usize) < n),
+        Cells::Class(cells) => cells.iter().all(|class| classes.contains(class)),
+    }
+}
+
+/// Inputs, outputs and hints over time of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Trajectory<'r> {
+    runs: &'r Runs,
+    run: usize,
+}
+
+impl<'r> Trajectory<'r> {
+    /// The probes.
+    pub fn spec(&self) -> &'r Spec {
+        &self.runs.spec
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.runs.extents[self.run].nodes
+    }
+
+    /// Number of hint rows.
+    pub fn steps(&self) -> usize {
+        self.runs.extents[self.run].steps
+    }
+
+    /// The cells of the probe at a place of the spec: all its rows.
+    pub fn cells(&self, place: usize) -> Cells<'r> {
+        let end = self.runs.ends[self.run * self.runs.spec.len() + place];
+        self.runs.columns[place].cells().slice(self.runs.start(self.run, place)..end)
+    }
+
+    /// Every probe with its cells, in the order of the spec.
+    pub fn iter(&self) -> impl Iterator<Item = (&'r Probe, Cells<'r>)> {
+        let trajectory = *self;
+        self.runs.spec.iter().enumerate().map(move |(place, probe)| (probe, trajectory.cells(place)))
+    }
+
+    /// The cells of one stage, in the order of the spec.
+    pub fn stage(&self, stage: Stage) -> Vec<Cells<'r>> {
+        self.iter().filter(|(probe, _)| probe.stage == stage).map(|(_, cells)| cells).collect()
+    }
+
+    /// The cells of the probe of that name.
+    pub fn get(&self, name: &str) -> Option<Cells<'r>> {
+        self.iter().find(|(probe, _)| probe.name == name).map(|(_, cells)| cells)
+    }
+}

@@ -1,0 +1,27 @@
+use clrs::problems::Keys;
+use clrs::{Cells, Problem};
+
+pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+    match (algorithm, outputs) {
+        ("insertion_sort", &[Cells::Node(pred)]) => Some(sorts(&Keys::from_json(problem).expect("drawn").key, pred)),
+        _ => None,
+    }
+}
+
+/// Whether some order of the nodes is sorted and gives the pointers: walks the chain from each node that could be last.
+fn sorts(key: &[f64], pred: &[u32]) -> bool {
+    let pred: Vec<usize> = pred.iter().map(|&node| node as usize).collect();
+    (0..key.len()).any(|last| {
+        let mut chain = vec![last];
+        while let Some(&node) = chain.last() {
+            let before = pred[node];
+            if before == node || chain.len() > key.len() {
+                break;
+            }
+            chain.push(before);
+        }
+        let mut seen = chain.clone();
+        seen.sort_unstable();
+        seen.into_iter().eq(0..key.len()) && chain.windows(2).all(|pair| key[pair[1]] <= key[pair[0]])
+    })
+}
