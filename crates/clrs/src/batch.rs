@@ -48,7 +48,7 @@ pub enum BatchError {
 
 impl Batch {
     /// Pads samples to the longest, and to at least `min_steps`.
-    pub fn new<'r>(samples: &[Trajectory<'r>], min_steps: usize) -> Result<Batch, BatchError> {
+    pub fn new(samples: &[Trajectory<'_>], min_steps: usize) -> Result<Batch, BatchError> {
         let first = samples.first().ok_or(BatchError::Empty)?;
         let nodes = first.nodes();
         if let Some(other) = samples.iter().find(|sample| sample.nodes() != nodes) {
