@@ -15,6 +15,13 @@ impl RandomState {
         RandomState(Mt::new(seed))
     }
 
+    /// The generator of one sample of a set that is seeded in parallel: `RandomState([seed, sample % 2**32, sample // 2**32])`.
+    pub fn of_sample(seed: u32, sample: u64) -> RandomState {
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+        let (low, high) = (sample as u32, (sample >> 32) as u32);
+        RandomState(Mt::new_with_key([seed, low, high]))
+    }
+
     /// The next 32 bits: `randint(2**32)`.
     pub fn word(&mut self) -> u32 {
         self.0.next_u32()

@@ -5,10 +5,15 @@
 
 mod draws;
 mod options;
+mod sampler;
+mod sets;
 
 pub use draws::{Draws, DrawsOf};
 pub use options::{BadValue, OptionError, OptionInfo, OptionValue, Options, Settings};
+pub use sampler::{Sampler, Seeding};
+pub use sets::{FixedSet, Stream};
 
+use crate::batch::BatchError;
 use crate::problems::Invalid;
 
 /// Why nothing can be sampled.
@@ -19,4 +24,8 @@ pub enum SampleError {
     Option(#[from] OptionError),
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    #[error("a batch of {asked} from a set of {samples} samples: ask for {samples} at most")]
+    BatchSize { asked: usize, samples: usize },
 }

@@ -1,0 +1,85 @@
+//! The content hash of a set: over values, not over bytes of a file or lines of source.
+//!
+//! A sample's hash is BLAKE3 over its nodes and steps (u32 each) and the cells of every probe in the order of the spec, little
+//! endian in their own types. The set's hash is BLAKE3 over what its probes are called and mean to a network, and the hashes
+//! of its samples in order. So it does not depend on record batches, threads, compression, or how wide a file keeps a node.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::column::Cells;
+use crate::spec::Spec;
+use crate::trajectory::Trajectory;
+
+/// A content hash; as text, 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct ContentHash(blake3::Hash);
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_hex())
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<ContentHash> for String {
+    fn from(hash: ContentHash) -> String {
+        hash.to_string()
+    }
+}
+
+impl TryFrom<String> for ContentHash {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<ContentHash, &'static str> {
+        blake3::Hash::from_hex(text).map(ContentHash).map_err(|_| "a content hash is 64 hexadecimal digits")
+    }
+}
+
+/// Makes the content hash of a set, sample by sample.
+pub struct ContentHasher(blake3::Hasher);
+
+impl ContentHasher {
+    /// No sample yet.
+    pub fn new(spec: &Spec) -> ContentHasher {
+        let mut hasher = blake3::Hasher::new();
+        for probe in spec.iter() {
+            let (stage, location, kind) = (probe.stage, probe.location, probe.kind);
+            hasher.update(format!("{} {stage:?} {location:?} {kind:?} {}\n", probe.name, probe.masked).as_bytes());
+        }
+        ContentHasher(hasher)
+    }
+
+    /// One more sample.
+    pub fn update(&mut self, sample: &Trajectory<'_>) {
+        let mut hasher = blake3::Hasher::new();
+        for count in [sample.nodes(), sample.steps()] {
+            hasher.update(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+        }
+        for (_, cells) in sample.iter() {
+            update_cells(&mut hasher, cells);
+        }
+        self.0.update(hasher.finalize().as_bytes());
+    }
+
+    /// The hash of all samples so far.
+    pub fn finish(&self) -> ContentHash {
+        ContentHash(self.0.finalize())
+    }
+}
+
+fn update_cells(hasher: &mut blake3::Hasher, cells: Cells<'_>) {
+    const { assert!(cfg!(target_endian = "little"), "cells are hashed as they lie in memory") };
+    match cells {
+        Cells::Scalar(cells) => hasher.update(bytemuck::cast_slice(cells)),
+        Cells::Node(cells) => hasher.update(bytemuck::cast_slice(cells)),
+        Cells::Class(cells) => hasher.update(bytemuck::cast_slice(cells)),
+    };
+}
