@@ -109,9 +109,10 @@ fn dense<'r>(probe: &Probe, nodes: usize, steps: Option<usize>, samples: impl Ex
             write_row(probe.kind, cells.slice(step * width..(step + 1) * width), into);
         }
     }
-    #[expect(clippy::cast_possible_truncation, reason = "probes that are integers outside hold nodes, marks and whole weights")]
+    #[expect(clippy::cast_possible_truncation, reason = "float32 and integers are for nodes, marks and whole weights")]
     let data = match probe.dense {
         Dense::F64 => Data::F64(data),
+        Dense::F32 => Data::F32(data.into_iter().map(|x| x as f32).collect()),
         Dense::I64 => Data::I64(data.into_iter().map(|x| x as i64).collect()),
     };
     Array { shape, data }

@@ -66,9 +66,10 @@ pub enum Kind {
 /// The number type of a probe in dense arrays. Hints are always `F64`; inputs and outputs as the reference has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "NumPy's float64 and int64")]
+#[expect(missing_docs, reason = "NumPy's float64, float32 and int64; float32 is what some transforms make")]
 pub enum Dense {
     F64,
+    F32,
     I64,
 }
 
