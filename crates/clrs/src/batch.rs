@@ -49,16 +49,11 @@ pub enum BatchError {
 impl Batch {
     /// Pads samples to the longest, and to at least `min_steps`.
     pub fn new(samples: &[Trajectory<'_>], min_steps: usize) -> Result<Batch, BatchError> {
-        let first = samples.first().ok_or(BatchError::Empty)?;
-        let nodes = first.nodes();
-        if let Some(other) = samples.iter().find(|sample| sample.nodes() != nodes) {
-            return Err(BatchError::Sizes(nodes, other.nodes()));
-        }
+        let (spec, nodes) = same_size(samples)?;
         let steps = samples.iter().map(Trajectory::steps).fold(min_steps, usize::max);
-        let spec = first.spec();
         let arrays = spec.iter().enumerate().map(|(place, probe)| {
-            let rows = samples.iter().map(|sample| sample.cells(place));
-            dense(probe, nodes, (probe.stage == Stage::Hint).then_some(steps), rows)
+            let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(place)).collect();
+            dense(probe, nodes, (probe.stage == Stage::Hint).then_some(steps), &cells)
         });
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
         Ok(Batch { spec: spec.clone(), arrays: arrays.collect(), lengths })
@@ -80,6 +75,13 @@ impl Batch {
     }
 }
 
+/// The spec and the number of nodes that all samples share.
+pub(crate) fn same_size<'r>(samples: &[Trajectory<'r>]) -> Result<(&'r Spec, usize), BatchError> {
+    let first = samples.first().ok_or(BatchError::Empty)?;
+    let other = samples.iter().find(|sample| sample.nodes() != first.nodes());
+    other.map_or(Ok((first.spec(), first.nodes())), |other| Err(BatchError::Sizes(first.nodes(), other.nodes())))
+}
+
 /// The shape of one row of a probe.
 pub fn row_shape(probe: &Probe, nodes: usize) -> Vec<usize> {
     let mut shape = match probe.location {
@@ -96,18 +98,13 @@ pub fn row_shape(probe: &Probe, nodes: usize) -> Vec<usize> {
 }
 
 /// One array of all samples; `steps` is its time axis, if it has one.
-fn dense<'r>(probe: &Probe, nodes: usize, steps: Option<usize>, samples: impl ExactSizeIterator<Item = Cells<'r>>) -> Array {
+fn dense(probe: &Probe, nodes: usize, steps: Option<usize>, samples: &[Cells<'_>]) -> Array {
     let row_shape = row_shape(probe, nodes);
-    let row = row_shape.iter().product();
+    let slab = samples.len() * row_shape.iter().product::<usize>();
     let shape: Vec<usize> = steps.into_iter().chain([samples.len()]).chain(row_shape).collect();
-    let count = samples.len();
     let mut data = vec![0.0; shape.iter().product()];
-    for (sample, cells) in samples.enumerate() {
-        let width = probe.width(nodes);
-        for step in 0..cells.count() / width {
-            let into = &mut data[(step * count + sample) * row..][..row];
-            write_row(probe.kind, cells.slice(step * width..(step + 1) * width), into);
-        }
+    for step in 0..steps.unwrap_or(1) {
+        write_slab(probe, nodes, step, samples, &mut data[step * slab..][..slab]);
     }
     #[expect(clippy::cast_possible_truncation, reason = "float32 and integers are for nodes, marks and whole weights")]
     let data = match probe.dense {
@@ -116,6 +113,16 @@ fn dense<'r>(probe: &Probe, nodes: usize, steps: Option<usize>, samples: impl Ex
         Dense::I64 => Data::I64(data.into_iter().map(|x| x as i64).collect()),
     };
     Array { shape, data }
+}
+
+/// Writes one step of all samples over zeros, `[B, ...]`; samples that are shorter leave their zeros.
+pub(crate) fn write_slab(probe: &Probe, nodes: usize, step: usize, samples: &[Cells<'_>], into: &mut [f64]) {
+    let (width, row) = (probe.width(nodes), into.len() / samples.len());
+    for (cells, into) in samples.iter().zip(into.chunks_exact_mut(row)) {
+        if (step + 1) * width <= cells.count() {
+            write_row(probe.kind, cells.slice(step * width..(step + 1) * width), into);
+        }
+    }
 }
 
 /// Writes one row over zeros.

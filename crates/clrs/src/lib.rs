@@ -19,6 +19,7 @@ pub mod batch;
 pub mod cell;
 pub mod clrs30;
 pub mod column;
+pub mod digest;
 pub mod hash;
 pub mod probes;
 pub mod problems;

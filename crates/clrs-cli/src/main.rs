@@ -1,0 +1,56 @@
+//! The binary `clrs`: one file per verb, no logic of its own.
+
+mod arguments;
+mod table;
+mod verbs;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use verbs::Verb;
+
+/// The CLRS Algorithmic Reasoning Benchmark: thirty textbook algorithms that tell what they do, step by step.
+#[derive(Parser)]
+#[command(name = "clrs", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// The user's mistake, or the world's; a mistake of ours is a panic.
+const USER_ERROR: u8 = 2;
+const OUR_ERROR: i32 = 1;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(io::stderr(), "clrs: this is a mistake of ours, please report it: {panic}");
+        std::process::exit(OUR_ERROR);
+    }));
+    match Cli::parse().verb.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output may stop: `clrs list | head -1`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "clrs: {}", one_line(&error));
+            ExitCode::from(USER_ERROR)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+}
+
+/// The error and its causes, those that only repeat the one before left out.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(|cause| cause.to_string().replace('\n', " ")) {
+        if !line.contains(&cause) {
+            line += if line.is_empty() { "" } else { ": " };
+            line += &cause;
+        }
+    }
+    line
+}

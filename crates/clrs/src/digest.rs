@@ -1,0 +1,61 @@
+//! Digests of dense arrays, to compare with the reference without ten gigabytes of zeros: SHA-256 over the little-endian
+//! bytes of each array of a [`Batch`](crate::Batch), made a time step at a time.
+
+use sha2::{Digest, Sha256};
+
+use crate::batch::{BatchError, row_shape, same_size, write_slab};
+use crate::column::Cells;
+use crate::spec::{Dense, Probe, Stage};
+use crate::trajectory::Trajectory;
+
+/// The digest of an array.
+pub type Sha = [u8; 32];
+
+/// The digests of all arrays that a batch of the samples would have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digests {
+    /// Inputs, outputs and hints, in the order of the spec: stage, name, digest.
+    pub arrays: Vec<(Stage, String, Sha)>,
+    /// The digest of the lengths.
+    pub lengths: Sha,
+}
+
+impl Digests {
+    /// Of a set, without padding beyond its longest sample.
+    pub fn new(samples: &[Trajectory<'_>]) -> Result<Digests, BatchError> {
+        let (spec, nodes) = same_size(samples)?;
+        let steps = samples.iter().map(Trajectory::steps).max().unwrap_or(0);
+        let arrays = spec.iter().enumerate().map(|(place, probe)| {
+            let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(place)).collect();
+            (probe.stage, probe.name.to_string(), digest(probe, nodes, steps, &cells))
+        });
+        let lengths: Vec<f64> = samples.iter().map(|sample| sample.steps() as f64).collect();
+        Ok(Digests { arrays: arrays.collect(), lengths: Sha256::digest(bytemuck::cast_slice(&lengths)).into() })
+    }
+
+    /// One digest for the set: over the digests of inputs, hints, outputs, in this order, and lengths.
+    pub fn total(&self) -> Sha {
+        let mut total = Sha256::new();
+        for stage in [Stage::Input, Stage::Hint, Stage::Output] {
+            self.arrays.iter().filter(|(of, ..)| *of == stage).for_each(|(.., digest)| total.update(digest));
+        }
+        total.update(self.lengths);
+        total.finalize().into()
+    }
+}
+
+fn digest(probe: &Probe, nodes: usize, steps: usize, samples: &[Cells<'_>]) -> Sha {
+    let mut hasher = Sha256::new();
+    let mut slab = vec![0.0; samples.len() * row_shape(probe, nodes).iter().product::<usize>()];
+    for step in 0..probe.rows(steps) {
+        slab.fill(0.0);
+        write_slab(probe, nodes, step, samples, &mut slab);
+        #[expect(clippy::cast_possible_truncation, reason = "float32 and integers are for nodes, marks and whole weights")]
+        match probe.dense {
+            Dense::F64 => hasher.update(bytemuck::cast_slice(&slab)),
+            Dense::F32 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as f32).collect::<Vec<_>>())),
+            Dense::I64 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as i64).collect::<Vec<_>>())),
+        }
+    }
+    hasher.finalize().into()
+}
