@@ -63,6 +63,11 @@ impl Sampler {
         &mut self.random
     }
 
+    /// The problems drawn last, to be run on any thread.
+    pub fn drawn(&self) -> &dyn Draws {
+        &*self.draws
+    }
+
     /// Draws and runs so many more, in order, on this thread.
     pub fn record(&mut self, count: usize, recorder: &mut Recorder) -> Result<(), Invalid> {
         self.draw(count)?;
@@ -82,7 +87,8 @@ impl Sampler {
         places.par_chunks(share).map(record).collect()
     }
 
-    fn draw(&mut self, count: usize) -> Result<(), Invalid> {
+    /// Draws so many more in order, and forgets those drawn before.
+    pub fn draw(&mut self, count: usize) -> Result<(), Invalid> {
         self.draws.clear();
         for _ in 0..count {
             if self.seeding == Seeding::Parallel {
