@@ -1,5 +1,7 @@
 //! The algorithms, a folder per family and a file each.
 
+pub mod acyclic;
+pub mod depth_first;
 pub mod divide_and_conquer;
 pub mod dynamic_programming;
 pub mod geometry;
@@ -13,5 +15,13 @@ pub mod strings;
 use crate::algorithm::AnyAlgorithm;
 
 /// One line per algorithm, in the reference's order: the thirty of the paper, then the two it carries beside them.
-pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] =
-    &[&graphs::bfs::Bfs, &graphs::bridges::Bridges, &sorting::insertion_sort::InsertionSort];
+pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
+    &graphs::articulation_points::ArticulationPoints,
+    &graphs::bfs::Bfs,
+    &graphs::bridges::Bridges,
+    &graphs::dag_shortest_paths::DagShortestPaths,
+    &graphs::dfs::Dfs,
+    &sorting::insertion_sort::InsertionSort,
+    &graphs::strongly_connected_components::StronglyConnectedComponents,
+    &graphs::topological_sort::TopologicalSort,
+];

@@ -1,5 +1,6 @@
 //! Answers judged by brute force, by other ways than the algorithms and their checks take. A file per family.
 
+mod depth_first;
 mod graphs;
 mod sorting;
 
@@ -9,7 +10,9 @@ use clrs::{Cells, Family, Registry};
 pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> bool {
     let family = Registry::builtin().find(algorithm).expect("listed").family();
     let verdict = match family {
-        Family::Graphs => graphs::is_right(algorithm, problem, outputs),
+        Family::Graphs => {
+            depth_first::is_right(algorithm, problem, outputs).or_else(|| graphs::is_right(algorithm, problem, outputs))
+        }
         Family::Sorting => sorting::is_right(algorithm, problem, outputs),
         _ => None,
     };

@@ -5,24 +5,27 @@
 //! (`low`). Where a child's subtree reaches nothing as early as its parent, the edge between them is a bridge.
 //!
 //! # One step
-//! A node is discovered, a white neighbour is moved to, a neighbour met before is looked back at, or a node is finished.
-//! After each return the scan of the neighbours starts over, and looks back at the same ones again.
+//! A node is taken as root, a node is discovered, a white neighbour is moved to, a neighbour met before is looked back at, or a
+//! node is finished. After each return the scan of the neighbours starts over, and looks back at the same ones again.
 //!
 //! # Steps
-//! `3n`, plus one for each look back. There are at most `2n - 1` scans, and each looks back at most `n - 1` times:
-//! never more than `3n + (2n - 1)(n - 1) = 2n² + 1`.
+//! `3n`, plus one for each look back. The last scan of a node looks back at most `n - 1` times; the one that finds the node
+//! discovered in place `k`, counted from 0, at most `k - 1` times. Together never more than `(3n² + n + 2) / 2`, which the
+//! complete graph with all loops takes.
 //!
 //! # Textbook
 //! CLRS 3rd ed., problem 22-2; Tarjan 1974.
 //!
 //! # What counts as right
-//! Yes in both directions for each edge whose removal parts its ends, no for the other edges and on the whole diagonal, not
-//! asked where there is no edge. There is one right answer.
+//! Yes in both directions for each edge whose removal parts its ends, no for the other edges. Nothing is asked on the diagonal
+//! and where there is no edge: any answer will do there. Elsewhere there is one right answer.
 //!
 //! # Differences
-//! Directed graphs are refused. As in the reference, times are sums of 0.01, and `v` is the last node whenever one finishes.
+//! Directed graphs, and weights other than 0, 1, 2, .., are refused. As in the reference, the answer is no on the whole diagonal,
+//! times are sums of 0.01, and `v` is the last node whenever one finishes.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
 use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Maybe, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
@@ -99,158 +102,122 @@ impl Algorithm for Bridges {
     }
 
     fn max_steps(n: usize) -> usize {
-        2 * n * n + 1
+        (3 * n * n + n + 2) / 2
     }
 
     fn run(Graph { weights }: &Graph, hints: &mut Hints<'_, Self>) -> Output {
-        let mut search = Search::new(weights);
-        for s in 0..weights.n() {
-            if search.color[s] == WHITE {
-                search.tree(s, hints);
+        let n = weights.n();
+        let mut search = Search {
+            is_bridge: weights.adjacency().into_iter().map(|edge| edge.then_some(false)).collect(),
+            pi: (0..n).collect(),
+            low: vec![0.0; n],
+            walk: Walk::new(n),
+            clock: Clock::new(n),
+        };
+        for s in 0..n {
+            if search.walk.color[s] == WHITE {
+                search.visit(s, weights, hints);
             }
         }
         Output { is_bridge: search.is_bridge }
     }
 
-    fn check(Graph { weights }: &Graph, output: &Output) -> Result<(), Wrong> {
-        let n = weights.n();
-        for (cell, &answer) in output.is_bridge.iter().enumerate() {
-            let (u, v) = (cell / n, cell % n);
-            let right = match weights.has_edge(u, v) {
-                _ if u == v => Some(false),
-                true => Some(!connected_without_edge(weights, u, v)),
-                false => None,
-            };
-            if answer != right {
-                return Err(Wrong(format!("`is_bridge` from {u} to {v} is {answer:?}, not {right:?}")));
+    /// A bridge is an edge of a spanning forest that no other edge leads around.
+    fn check(Graph { weights }: &Graph, Output { is_bridge }: &Output) -> Result<(), Wrong> {
+        let Forest { parent, bypassed } = Forest::new(weights);
+        for u in 0..weights.n() {
+            for v in weights.neighbours(u).filter(|&v| v != u) {
+                let below = |child: usize, top: usize| parent[child] == top && !bypassed[child];
+                let (answer, truth) = (is_bridge[u * weights.n() + v], below(u, v) || below(v, u));
+                right(answer == Some(truth), || {
+                    let answer = answer.map_or("not given".into(), |answer| answer.to_string());
+                    format!("`is_bridge` from {u} to {v} is {answer}, not {truth}")
+                })?;
             }
         }
         Ok(())
     }
 }
 
-const WHITE: usize = 0;
-const GRAY: usize = 1;
-const BLACK: usize = 2;
-
-/// The reference counts time in hundredths, summed one by one: the rounding is part of the data.
-const TICK: f64 = 0.01;
-
-/// A depth-first search without recursion; the stack is the list from `s_last` along `s_prev`.
-struct Search<'g> {
-    weights: &'g Matrix,
+struct Search {
     is_bridge: Vec<Option<bool>>,
     pi: Vec<usize>,
-    color: Vec<usize>,
-    d: Vec<f64>,
-    f: Vec<f64>,
     low: Vec<f64>,
-    s_prev: Vec<usize>,
-    s: usize,
-    u: usize,
-    v: usize,
-    s_last: usize,
-    time: f64,
+    walk: Walk,
+    clock: Clock,
 }
 
-impl<'g> Search<'g> {
-    fn new(weights: &'g Matrix) -> Self {
-        let n = weights.n();
-        Search {
-            weights,
-            is_bridge: weights.adjacency().into_iter().map(|edge| edge.then_some(false)).collect(),
-            pi: (0..n).collect(),
-            color: vec![WHITE; n],
-            d: vec![0.0; n],
-            f: vec![0.0; n],
-            low: vec![0.0; n],
-            s_prev: (0..n).collect(),
-            s: 0,
-            u: 0,
-            v: 0,
-            s_last: 0,
-            time: 0.0,
-        }
-    }
-
+impl Search {
     /// The one place where a row is made.
     fn hint(&self) -> Hint<'_> {
+        let Search { is_bridge, pi, low, walk, clock } = self;
         Hint {
-            is_bridge_h: &self.is_bridge,
-            pi_h: &self.pi,
-            color: &self.color,
-            d: &self.d,
-            f: &self.f,
-            low: &self.low,
-            s_prev: &self.s_prev,
-            s: self.s,
-            u: self.u,
-            v: self.v,
-            s_last: self.s_last,
-            time: self.time,
+            is_bridge_h: is_bridge,
+            pi_h: pi,
+            color: &walk.color,
+            d: &clock.d,
+            f: &clock.f,
+            low,
+            s_prev: &walk.s_prev,
+            s: walk.s,
+            u: walk.u,
+            v: walk.v,
+            s_last: walk.s_last,
+            time: clock.time,
         }
     }
 
-    /// Searches everything that `root` reaches.
-    fn tree(&mut self, root: usize, hints: &mut Hints<'_, Bridges>) {
-        (self.s, self.u, self.v, self.s_last) = (root, root, root, root);
+    /// Visits everything that `s` reaches.
+    fn visit(&mut self, s: usize, weights: &Matrix, hints: &mut Hints<'_, Bridges>) {
+        self.walk.begin(s);
         hints.push(self.hint());
         loop {
-            if self.d[self.u] == 0.0 {
-                self.discover();
+            let u = self.walk.u;
+            if self.clock.d[u] == 0.0 {
+                self.walk.color[u] = GRAY;
+                self.clock.discover(u);
+                self.low[u] = self.clock.time;
                 hints.push(self.hint());
             }
-            self.scan(hints);
-            if self.s_last == self.u {
+            if self.scan(weights, hints) {
+                self.walk.descend();
+            } else {
                 self.finish();
                 hints.push(self.hint());
-                if self.u == root {
+                if !self.walk.ascend() {
                     return;
                 }
-                self.s_last = std::mem::replace(&mut self.s_prev[self.u], self.u);
             }
-            self.u = self.s_last;
         }
     }
 
-    fn discover(&mut self) {
-        self.time += TICK;
-        self.d[self.u] = self.time;
-        self.low[self.u] = self.time;
-        self.color[self.u] = GRAY;
-    }
-
-    /// Looks at the neighbours of `u` in turn, up to the first white one, which goes on the stack.
-    fn scan(&mut self, hints: &mut Hints<'_, Bridges>) {
-        let u = self.u;
-        for v in 0..self.weights.n() {
-            self.v = v;
-            if !self.weights.has_edge(u, v) {
-                continue;
-            }
-            if self.color[v] == WHITE {
+    /// Looks at the neighbours of `u` in turn, up to the first white one, which goes on the stack; `false` if there is none.
+    fn scan(&mut self, weights: &Matrix, hints: &mut Hints<'_, Bridges>) -> bool {
+        let u = self.walk.u;
+        for v in weights.neighbours(u) {
+            self.walk.v = v;
+            if self.walk.color[v] == WHITE {
                 self.pi[v] = u;
-                self.color[v] = GRAY;
-                self.s_prev[v] = self.s_last;
-                self.s_last = v;
+                self.walk.push(v);
                 hints.push(self.hint());
-                return;
+                return true;
             }
             if v != self.pi[u] {
-                self.low[u] = self.low[u].min(self.d[v]);
+                self.low[u] = self.low[u].min(self.clock.d[v]);
                 hints.push(self.hint());
             }
         }
+        self.walk.v = weights.n() - 1;
+        false
     }
 
     fn finish(&mut self) {
-        let (u, n) = (self.u, self.weights.n());
-        self.color[u] = BLACK;
-        self.time += TICK;
-        self.f[u] = self.time;
+        let (u, n) = (self.walk.u, self.pi.len());
+        self.walk.color[u] = BLACK;
+        self.clock.finish(u);
         for v in (0..n).filter(|&v| self.pi[v] == u) {
             self.low[u] = self.low[u].min(self.low[v]);
-            if self.low[v] > self.d[u] {
+            if self.low[v] > self.clock.d[u] {
                 self.is_bridge[u * n + v] = Some(true);
                 self.is_bridge[v * n + u] = Some(true);
             }
@@ -258,49 +225,101 @@ impl<'g> Search<'g> {
     }
 }
 
-/// Whether a way leads from one end of an edge to the other when the edge is gone.
-fn connected_without_edge(weights: &Matrix, from: usize, to: usize) -> bool {
-    let mut seen = vec![false; weights.n()];
-    seen[from] = true;
-    let mut open = vec![from];
-    while let Some(u) = open.pop() {
-        for v in weights.neighbours(u).filter(|&v| (u, v) != (from, to)) {
-            if !std::mem::replace(&mut seen[v], true) {
-                open.push(v);
+/// A spanning forest by breadth, and for each node whether the edge to its parent is part of a cycle.
+struct Forest {
+    parent: Vec<usize>,
+    bypassed: Vec<bool>,
+}
+
+impl Forest {
+    fn new(weights: &Matrix) -> Forest {
+        let n = weights.n();
+        let mut parent: Vec<usize> = (0..n).collect();
+        let mut depth = vec![None; n];
+        for root in 0..n {
+            if depth[root].is_some() {
+                continue;
+            }
+            depth[root] = Some(0);
+            let mut queue = std::collections::VecDeque::from([(root, 0)]);
+            while let Some((u, above)) = queue.pop_front() {
+                for v in weights.neighbours(u).filter(|&v| depth[v].is_none()).collect::<Vec<_>>() {
+                    depth[v] = Some(above + 1);
+                    parent[v] = u;
+                    queue.push_back((v, above + 1));
+                }
             }
         }
+        // Every other edge closes a cycle with the ways from its ends up to where they meet.
+        let mut bypassed = vec![false; n];
+        for u in 0..n {
+            for v in weights.neighbours(u).filter(|&v| v < u && parent[u] != v && parent[v] != u) {
+                let (mut a, mut b) = (u, v);
+                while a != b {
+                    let lower = if depth[a] >= depth[b] { &mut a } else { &mut b };
+                    bypassed[*lower] = true;
+                    *lower = parent[*lower];
+                }
+            }
+        }
+        Forest { parent, bypassed }
     }
-    seen[to]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Bridges;
-    use crate::{AnyAlgorithm, Cells};
+    use super::*;
+    use crate::{Cells, Problem, Recorder};
+
+    /// A triangle with a tail.
+    fn kite() -> Graph {
+        let edges = [(0, 1), (0, 2), (1, 2), (2, 3)];
+        Graph { weights: Matrix::from_fn(4, |u, v| f64::from(edges.contains(&(u.min(v), u.max(v))))) }
+    }
 
     #[test]
     fn a_tail_is_a_bridge_and_a_triangle_has_none() {
-        let mut recorder = Bridges.recorder();
-        let kite = r#"{"weights": [[0,1,1,0],[1,0,1,0],[1,1,0,1],[0,0,1,0]]}"#;
-        Bridges.record_json(kite, &mut recorder).expect("valid");
+        let mut recorder = Recorder::new::<Bridges>();
+        recorder.record::<Bridges>(&kite()).expect("valid");
         let run = recorder.last().expect("recorded");
         let right = [0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, 1, -1, -1, 1, 0];
         assert_eq!(run.get("is_bridge"), Some(Cells::Class(&right)));
     }
 
     #[test]
-    fn every_step_knows_the_line_that_recorded_it() {
-        let mut recorder = Bridges.recorder();
-        Bridges.record_json(r#"{"weights": [[0,1],[1,0]]}"#, &mut recorder).expect("valid");
-        for site in recorder.sites(0) {
-            assert!(site.file().ends_with("bridges.rs"), "{site}");
-            assert!(Bridges.source().line(site.line()).expect("in the file").contains("hints.push"), "{site}");
+    fn check_judges_edges_in_both_directions_and_nothing_else() {
+        let anything = [None, Some(false), Some(true)];
+        let answer = |other: Option<bool>, there: Option<bool>, back: Option<bool>| {
+            let mut is_bridge: Vec<Option<bool>> =
+                kite().weights.cells().iter().map(|&weight| if weight == 0.0 { other } else { Some(false) }).collect();
+            (is_bridge[2 * 4 + 3], is_bridge[3 * 4 + 2]) = (there, back);
+            Bridges::check(&kite(), &Output { is_bridge })
+        };
+        for other in anything {
+            assert_eq!(answer(other, Some(true), Some(true)), Ok(()), "{other:?} on the diagonal and where there is no edge");
+        }
+        for (there, back) in anything.into_iter().flat_map(|there| anything.map(|back| (there, back))) {
+            let right = there == Some(true) && back == Some(true);
+            assert_eq!(answer(None, there, back).is_ok(), right, "{there:?} and {back:?} on the bridge");
+        }
+        let reason = answer(None, Some(true), None).expect_err("wrong").to_string();
+        assert_eq!(reason, "`is_bridge` from 3 to 2 is not given, not true");
+    }
+
+    #[test]
+    fn the_complete_graph_with_loops_takes_the_most_steps() {
+        for n in 1..8 {
+            let mut recorder = Recorder::new::<Bridges>();
+            recorder.record::<Bridges>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("valid");
+            assert_eq!(recorder.last().expect("recorded").steps(), Bridges::max_steps(n));
         }
     }
 
     #[test]
     fn directed_graphs_are_refused() {
-        let refused = Bridges.record_json(r#"{"weights": [[0,1],[0,0]]}"#, &mut Bridges.recorder()).expect_err("directed");
+        let refused = Recorder::new::<Bridges>()
+            .record::<Bridges>(&Graph::from_json(r#"{"weights": [[0,1],[0,0]]}"#).expect("a graph"))
+            .expect_err("directed");
         assert_eq!(refused.to_string(), "the graph is directed: `weights` is not symmetric");
     }
 }

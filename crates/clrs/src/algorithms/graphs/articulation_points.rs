@@ -1,0 +1,294 @@
+//! Articulation points
+//!
+//! # Idea
+//! Searches in depth, and keeps for each node how early a discovery its subtree can reach without the edge to its parent
+//! (`low`). Where a child's subtree reaches nothing before its parent, the parent cuts it off from the rest. A root cuts if it
+//! has more than one child.
+//!
+//! # One step
+//! A node is taken as root, a node is discovered, a white neighbour is moved to, a neighbour met before is looked back at, or a
+//! node is finished. After each return the scan of the neighbours starts over, and looks back at the same ones again.
+//!
+//! # Steps
+//! `3n`, plus one for each look back. The last scan of a node looks back at most `n - 1` times; the one that finds the node
+//! discovered in place `k`, counted from 0, at most `k - 1` times. Together never more than `(3n² + n + 2) / 2`, which the
+//! complete graph with all loops takes.
+//!
+//! # Textbook
+//! CLRS 3rd ed., problem 22-2; Tarjan 1974.
+//!
+//! # What counts as right
+//! Yes for each node without which some of its neighbours are parted. There is one right answer.
+//!
+//! # Differences
+//! Directed graphs, and weights other than 0, 1, 2, .., are refused. As in the reference, times and counts of children are sums
+//! of 0.01, and `v` is the last node whenever one finishes.
+
+use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
+use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Articulation points; see the [module](self).
+pub struct ArticulationPoints;
+
+probes! {
+    ArticulationPoints;
+    input {
+        /// place in the node list, from 0 to 1
+        pos: Node<Scalar>,
+        /// weight of the edge
+        weights as "A": Edge<Scalar> as i64,
+        /// whether there is an edge, or a node's loop to itself
+        adj: Edge<Mask>,
+    }
+    output {
+        /// whether the graph falls apart without the node
+        is_cut: Node<Mask>,
+    }
+    hint {
+        /// whether the node is known to be an articulation point
+        is_cut_h: Node<Mask>,
+        /// parent in the search forest so far
+        pi_h: Node<Pointer>,
+        /// not seen, open or finished
+        color: Node<Categorical<3>>,
+        /// time of discovery
+        d: Node<Scalar>,
+        /// time of finishing
+        f: Node<Scalar>,
+        /// earliest discovery that the subtree is known to reach
+        low: Node<Scalar>,
+        /// children in the search forest, in hundredths
+        child_cnt: Node<Scalar>,
+        /// node below on the stack, itself at the bottom or off the stack
+        s_prev: Node<Pointer>,
+        /// root of the current tree
+        s: Node<MaskOne>,
+        /// node being worked on
+        u: Node<MaskOne>,
+        /// neighbour being looked at
+        v: Node<MaskOne>,
+        /// top of the stack
+        s_last: Node<MaskOne>,
+        /// clock
+        time: Global<Scalar>,
+    }
+}
+
+impl Algorithm for ArticulationPoints {
+    const NAME: &'static str = "articulation_points";
+    const SOURCE: Source = Source(include_str!("articulation_points.rs"));
+    const FAMILY: Family = Family::Graphs;
+    type Problem = Graph;
+    type Distribution = RandomGraphs;
+
+    fn distribution() -> RandomGraphs {
+        RandomGraphs::coins(Structure::Undirected, 0.2)
+    }
+
+    fn admits(graph: &Graph) -> Result<(), Invalid> {
+        graph.weights.whole_weights()?;
+        graph.weights.symmetric()
+    }
+
+    fn input(Graph { weights }: &Graph) -> Input {
+        Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
+    }
+
+    fn problem(input: &Input) -> Result<Graph, Invalid> {
+        Graph::from_inputs(&input.weights, &input.adj)
+    }
+
+    fn max_steps(n: usize) -> usize {
+        (3 * n * n + n + 2) / 2
+    }
+
+    fn run(Graph { weights }: &Graph, hints: &mut Hints<'_, Self>) -> Output {
+        let n = weights.n();
+        let mut search = Search {
+            is_cut: vec![false; n],
+            pi: (0..n).collect(),
+            low: vec![0.0; n],
+            child_cnt: vec![0.0; n],
+            walk: Walk::new(n),
+            clock: Clock::new(n),
+        };
+        for s in 0..n {
+            if search.walk.color[s] == WHITE {
+                search.visit(s, weights, hints);
+            }
+        }
+        Output { is_cut: search.is_cut }
+    }
+
+    fn check(Graph { weights }: &Graph, Output { is_cut }: &Output) -> Result<(), Wrong> {
+        for (node, &answer) in is_cut.iter().enumerate() {
+            right(answer == parts_neighbours(weights, node), || {
+                let parted = if answer { "not parted" } else { "parted" };
+                format!("`is_cut` is {answer} at node {node}, but its neighbours are {parted} without it")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+struct Search {
+    is_cut: Vec<bool>,
+    pi: Vec<usize>,
+    low: Vec<f64>,
+    child_cnt: Vec<f64>,
+    walk: Walk,
+    clock: Clock,
+}
+
+impl Search {
+    /// The one place where a row is made.
+    fn hint(&self) -> Hint<'_> {
+        let Search { is_cut, pi, low, child_cnt, walk, clock } = self;
+        Hint {
+            is_cut_h: is_cut,
+            pi_h: pi,
+            color: &walk.color,
+            d: &clock.d,
+            f: &clock.f,
+            low,
+            child_cnt,
+            s_prev: &walk.s_prev,
+            s: walk.s,
+            u: walk.u,
+            v: walk.v,
+            s_last: walk.s_last,
+            time: clock.time,
+        }
+    }
+
+    /// Visits everything that `s` reaches.
+    fn visit(&mut self, s: usize, weights: &Matrix, hints: &mut Hints<'_, ArticulationPoints>) {
+        self.walk.begin(s);
+        hints.push(self.hint());
+        loop {
+            let u = self.walk.u;
+            if self.clock.d[u] == 0.0 {
+                self.walk.color[u] = GRAY;
+                self.clock.discover(u);
+                self.low[u] = self.clock.time;
+                hints.push(self.hint());
+            }
+            if self.scan(weights, hints) {
+                self.walk.descend();
+            } else {
+                self.finish();
+                hints.push(self.hint());
+                if !self.walk.ascend() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Looks at the neighbours of `u` in turn, up to the first white one, which goes on the stack; `false` if there is none.
+    fn scan(&mut self, weights: &Matrix, hints: &mut Hints<'_, ArticulationPoints>) -> bool {
+        let u = self.walk.u;
+        for v in weights.neighbours(u) {
+            self.walk.v = v;
+            if self.walk.color[v] == WHITE {
+                self.pi[v] = u;
+                self.child_cnt[u] += Clock::TICK;
+                self.walk.push(v);
+                hints.push(self.hint());
+                return true;
+            }
+            if v != self.pi[u] {
+                self.low[u] = self.low[u].min(self.clock.d[v]);
+                hints.push(self.hint());
+            }
+        }
+        self.walk.v = weights.n() - 1;
+        false
+    }
+
+    fn finish(&mut self) {
+        let u = self.walk.u;
+        self.walk.color[u] = BLACK;
+        self.clock.finish(u);
+        let is_root = self.pi[u] == u;
+        for v in (0..self.pi.len()).filter(|&v| self.pi[v] == u) {
+            self.low[u] = self.low[u].min(self.low[v]);
+            if !is_root && self.low[v] >= self.clock.d[u] {
+                self.is_cut[u] = true;
+            }
+        }
+        if is_root && self.child_cnt[u] > Clock::TICK {
+            self.is_cut[u] = true;
+        }
+    }
+}
+
+/// Whether some neighbours of a node have no way to each other without it.
+fn parts_neighbours(weights: &Matrix, node: usize) -> bool {
+    let Some(first) = weights.neighbours(node).find(|&v| v != node) else { return false };
+    let mut seen = vec![false; weights.n()];
+    seen[node] = true;
+    seen[first] = true;
+    let mut open = vec![first];
+    while let Some(u) = open.pop() {
+        for v in weights.neighbours(u) {
+            if !std::mem::replace(&mut seen[v], true) {
+                open.push(v);
+            }
+        }
+    }
+    weights.neighbours(node).any(|v| !seen[v])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Problem, Recorder};
+
+    /// Two triangles that share node 0, and a tail from 4 over 5 to 6.
+    const BOW_TIE: [(usize, usize); 8] = [(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (3, 4), (4, 5), (5, 6)];
+
+    fn bow_tie() -> Graph {
+        Graph { weights: Matrix::from_fn(7, |u, v| f64::from(BOW_TIE.contains(&(u.min(v), u.max(v))))) }
+    }
+
+    #[test]
+    fn a_shared_corner_and_the_inside_of_a_tail_cut() {
+        let mut recorder = Recorder::new::<ArticulationPoints>();
+        recorder.record::<ArticulationPoints>(&bow_tie()).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("is_cut"), Some(Cells::Class(&[1, 0, 0, 0, 1, 1, 0])));
+    }
+
+    #[test]
+    fn check_names_the_node_that_is_judged_wrongly() {
+        let reason = |is_cut: [bool; 7]| {
+            ArticulationPoints::check(&bow_tie(), &Output { is_cut: is_cut.into() }).expect_err("wrong").to_string()
+        };
+        assert_eq!(reason([true; 7]), "`is_cut` is true at node 1, but its neighbours are not parted without it");
+        assert_eq!(reason([false; 7]), "`is_cut` is false at node 0, but its neighbours are parted without it");
+    }
+
+    #[test]
+    fn the_complete_graph_with_loops_takes_the_most_steps() {
+        for n in 1..8 {
+            let mut recorder = Recorder::new::<ArticulationPoints>();
+            recorder.record::<ArticulationPoints>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("valid");
+            assert_eq!(recorder.last().expect("recorded").steps(), ArticulationPoints::max_steps(n));
+        }
+    }
+
+    #[test]
+    fn directed_graphs_are_refused() {
+        let json = r#"{"weights": [[0,1],[0,0]]}"#;
+        let refused = Recorder::new::<ArticulationPoints>()
+            .record::<ArticulationPoints>(&Graph::from_json(json).expect("a graph"))
+            .expect_err("directed");
+        assert_eq!(refused.to_string(), "the graph is directed: `weights` is not symmetric");
+    }
+}
