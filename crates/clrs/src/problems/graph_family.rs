@@ -1,5 +1,6 @@
 //! Families of graphs that the reference does not have. Nodes are numbered at random, so that a number says nothing about a
-//! place; edges of directed graphs get one of the two directions by a coin, those of acyclic ones follow a random order.
+//! place; edges of directed graphs get one of the two directions by a coin, those of acyclic ones follow another random order.
+//! No node has an edge to itself.
 
 use super::random_graph::WeightOptions;
 use super::{Invalid, Matrix, Structure, chances, rule};
@@ -105,15 +106,20 @@ impl FamilyOptions {
             GraphFamily::Tree => tree(n, random),
             GraphFamily::Geometric => geometric(n, self.radius, random),
         };
-        let order = random.permutation(n);
+        let number = random.permutation(n);
+        let rank = if structure == Structure::Acyclic { random.permutation(n) } else { Vec::new() };
         let mut matrix = Matrix::zeros(n);
         for (u, v) in edges {
+            let turned = match structure {
+                Structure::Undirected => false,
+                Structure::Directed => random.coin(0.5),
+                Structure::Acyclic => rank[u] > rank[v],
+            };
+            let (u, v) = if turned { (number[v], number[u]) } else { (number[u], number[v]) };
             let weight = weights.map_or(1.0, |&WeightOptions { low, high }| random.uniform(low, high));
-            let (u, v) = (u.min(v), u.max(v));
-            let (u, v) = if structure == Structure::Directed && random.coin(0.5) { (v, u) } else { (u, v) };
-            matrix[(order[u], order[v])] = weight;
+            matrix[(u, v)] = weight;
             if structure == Structure::Undirected {
-                matrix[(order[v], order[u])] = weight;
+                matrix[(v, u)] = weight;
             }
         }
         matrix
@@ -123,18 +129,20 @@ impl FamilyOptions {
 type Edges = Vec<(usize, usize)>;
 
 fn watts_strogatz(n: usize, degree: usize, rewire: f64, random: &mut RandomState) -> Edges {
+    let ring = (1..=degree / 2).flat_map(|step| (0..n).map(move |u| (u, (u + step) % n)));
+    let mut edges: Edges = ring.collect();
     let mut joined = vec![false; n * n];
-    let mut edges = Edges::new();
-    for step in 1..=degree / 2 {
-        for u in 0..n {
-            let near = (u + step) % n;
-            let anywhere = if random.coin(rewire) { random.choice(n) } else { near };
-            let free = |v: usize| v != u && !joined[u * n + v];
-            // A rewired edge that would double another stays where it was.
-            if let Some(v) = [anywhere, near].into_iter().find(|&v| free(v)) {
-                joined[u * n + v] = true;
-                joined[v * n + u] = true;
-                edges.push((u, v));
+    let join = |joined: &mut [bool], u: usize, v: usize, is_edge| (joined[u * n + v], joined[v * n + u]) = (is_edge, is_edge);
+    for &(u, v) in &edges {
+        join(&mut joined, u, v, true);
+    }
+    for (u, v) in &mut edges {
+        if random.coin(rewire) {
+            let free: Vec<usize> = (0..n).filter(|other| other != u && !joined[*u * n + other]).collect();
+            if !free.is_empty() {
+                join(&mut joined, *u, *v, false);
+                *v = free[random.choice(free.len())];
+                join(&mut joined, *u, *v, true);
             }
         }
     }
@@ -142,7 +150,7 @@ fn watts_strogatz(n: usize, degree: usize, rewire: f64, random: &mut RandomState
 }
 
 fn barabasi_albert(n: usize, attach: usize, random: &mut RandomState) -> Edges {
-    // A node stands here once for each of its edges. The first nodes form a star around the next one.
+    // A node stands here once for each of its edges. The first nodes become a star around the next one.
     let mut ends: Vec<usize> = Vec::new();
     let mut edges = Edges::new();
     for new in attach..n {
@@ -205,4 +213,207 @@ fn geometric(n: usize, radius: Option<f64>, random: &mut RandomState) -> Edges {
         }
     }
     edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::acyclic::acyclic;
+    use crate::problems::{Distribution, RandomGraphs};
+    use crate::{Family, Registry, Settings};
+
+    const STRUCTURES: [Structure; 3] = [Structure::Undirected, Structure::Directed, Structure::Acyclic];
+
+    /// Graphs of a family, of a size, with further options.
+    fn draw(structure: Structure, n: usize, settings: &str) -> impl Iterator<Item = Matrix> {
+        let mut graphs = RandomGraphs::coins(structure, 0.5);
+        let settings = Settings::parse(settings.split(' ')).expect("option=value");
+        settings.apply("graphs", &mut graphs).expect("options of graphs");
+        graphs.validate(n).expect("they fit");
+        let mut random = RandomState::new(5);
+        (0..20).map(move |_| graphs.draw(n, &mut random).expect("drawn").weights)
+    }
+
+    fn names() -> impl Iterator<Item = String> {
+        NAMES.iter().map(|(_, name)| format!("graph={name}"))
+    }
+
+    fn degrees(weights: &Matrix) -> Vec<usize> {
+        (0..weights.n()).map(|u| weights.neighbours(u).count()).collect()
+    }
+
+    fn edges(weights: &Matrix) -> usize {
+        degrees(weights).iter().sum()
+    }
+
+    /// Whether every node is reached from the first, along edges or against them.
+    fn is_connected(weights: &Matrix) -> bool {
+        let mut seen = vec![false; weights.n()];
+        seen[0] = true;
+        let mut open = vec![0];
+        while let Some(u) = open.pop() {
+            for v in (0..weights.n()).filter(|&v| weights.has_edge(u, v) || weights.has_edge(v, u)) {
+                if !std::mem::replace(&mut seen[v], true) {
+                    open.push(v);
+                }
+            }
+        }
+        seen.into_iter().all(|seen| seen)
+    }
+
+    #[test]
+    fn every_family_has_the_structure_that_is_asked_for_and_no_loops() {
+        for (structure, name) in STRUCTURES.into_iter().flat_map(|structure| names().map(move |name| (structure, name))) {
+            for weights in (1..=8).chain([33]).flat_map(|n| draw(structure, n, &name)) {
+                let n = weights.n();
+                assert!((0..n).all(|u| !weights.has_edge(u, u)), "{name}: a loop");
+                let holds = match structure {
+                    Structure::Undirected => weights.symmetric().is_ok(),
+                    Structure::Directed => (0..n).all(|u| weights.neighbours(u).all(|v| !weights.has_edge(v, u))),
+                    Structure::Acyclic => acyclic(&weights).is_ok(),
+                };
+                assert!(holds, "{name} {structure:?} {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn directions_do_not_follow_the_place_in_the_family() {
+        let turned = |structure| {
+            let grids: Vec<Matrix> = draw(structure, 2, "graph=grid").collect();
+            grids.iter().filter(|grid| grid.has_edge(0, 1)).count()
+        };
+        assert!((4..=16).contains(&turned(Structure::Directed)));
+        assert!((4..=16).contains(&turned(Structure::Acyclic)));
+        // In a grid whose edges all lead right and down, only one corner has nothing before it.
+        let sources = |grid: &Matrix| (0..16).filter(|&v| (0..16).all(|u| !grid.has_edge(u, v))).count();
+        assert!(draw(Structure::Acyclic, 16, "graph=grid").any(|grid| sources(&grid) > 1));
+    }
+
+    #[test]
+    fn a_ring_keeps_its_number_of_edges_however_many_are_rewired() {
+        for weights in draw(Structure::Undirected, 12, "graph=watts_strogatz rewire=0 degree=6") {
+            assert_eq!(degrees(&weights), [6; 12]);
+        }
+        for rewire in ["rewire=0.3", "rewire=1"] {
+            let mut lowest = usize::MAX;
+            for weights in draw(Structure::Undirected, 12, &format!("graph=watts_strogatz {rewire}")) {
+                assert_eq!(edges(&weights), 12 * 4);
+                assert!(degrees(&weights).iter().all(|&degree| degree >= 2), "a node keeps the edges it brings");
+                lowest = lowest.min(*degrees(&weights).iter().min().expect("twelve"));
+            }
+            assert!(lowest < 4, "{rewire}: nothing was rewired");
+        }
+        for weights in draw(Structure::Undirected, 5, "graph=watts_strogatz rewire=1") {
+            assert_eq!(edges(&weights), 5 * 4, "there is nowhere to rewire to");
+        }
+    }
+
+    #[test]
+    fn nodes_that_come_one_by_one_bring_their_edges() {
+        for (n, attach) in [(2, 1), (9, 1), (9, 2), (9, 5), (9, 8), (40, 3)] {
+            for weights in draw(Structure::Undirected, n, &format!("graph=barabasi_albert attach={attach}")) {
+                assert_eq!(edges(&weights), 2 * attach * (n - attach), "{n} {attach}");
+                assert!(is_connected(&weights));
+            }
+        }
+        let most = |name| draw(Structure::Undirected, 64, name).map(|weights| degrees(&weights).into_iter().max()).max();
+        assert!(most("graph=barabasi_albert") > most("graph=watts_strogatz"), "who has many gets more");
+    }
+
+    #[test]
+    fn grids_and_trees_are_connected_and_have_so_many_edges() {
+        for n in (1..=8usize).chain([16, 17, 30]) {
+            let width = n.isqrt();
+            for weights in draw(Structure::Undirected, n, "graph=grid") {
+                assert_eq!(edges(&weights), 2 * (2 * n - width - n.div_ceil(width)), "{n}");
+                assert!(is_connected(&weights) && degrees(&weights).iter().all(|&degree| degree <= 4));
+            }
+            for structure in STRUCTURES {
+                for weights in draw(structure, n, "graph=tree") {
+                    let ways = if structure == Structure::Undirected { 2 } else { 1 };
+                    assert!(edges(&weights) == ways * (n - 1) && is_connected(&weights), "{n} {structure:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_tree_of_three_nodes_is_as_likely_as_the_next() {
+        let trees = draw(Structure::Undirected, 3, "graph=tree").chain(draw(Structure::Undirected, 3, "graph=tree"));
+        let mut middles = [0; 3];
+        trees.for_each(|tree| middles[degrees(&tree).iter().position(|&degree| degree == 2).expect("a middle")] += 1);
+        assert!(middles.iter().all(|&count| count > 4), "{middles:?}");
+    }
+
+    #[test]
+    fn near_points_are_joined() {
+        assert!(draw(Structure::Undirected, 9, "graph=geometric radius=0").all(|weights| edges(&weights) == 0));
+        assert!(draw(Structure::Undirected, 9, "graph=geometric radius=1.5").all(|weights| edges(&weights) == 9 * 8));
+        let connected = draw(Structure::Undirected, 64, "graph=geometric").filter(is_connected).count();
+        assert!((5..20).contains(&connected), "{connected} of 20 are connected, near where that begins");
+    }
+
+    #[test]
+    fn every_graph_algorithm_takes_every_family() {
+        let mut taken = 0;
+        for algorithm in Registry::builtin().iter().filter(|algorithm| algorithm.family() == Family::Graphs) {
+            if !algorithm.options().iter().any(|option| option.name == "graph") {
+                continue; // its graphs have a shape of their own
+            }
+            taken += 1;
+            for (name, n) in names().flat_map(|name| (1..=8).map(move |n| (name.clone(), n))) {
+                let settings = Settings::parse([&*name]).expect("option=value");
+                let mut draws = algorithm.draws(n, &settings).expect("fits");
+                let mut recorder = algorithm.recorder();
+                let mut random = RandomState::new(1);
+                for place in 0..5 {
+                    draws.draw(&mut random).expect("drawn");
+                    let verdict = draws.record(place, &mut recorder);
+                    assert!(verdict.is_ok(), "{} {name} {n}: {verdict:?}", algorithm.name());
+                }
+            }
+        }
+        assert!(taken > 1);
+    }
+
+    #[test]
+    fn options_that_do_not_fit_are_refused_with_the_reason() {
+        let reason = |settings: &str| {
+            let mut graphs = RandomGraphs::coins(Structure::Undirected, 0.5).weighted();
+            let settings = Settings::parse(settings.split(' ')).expect("option=value");
+            match settings.apply("graphs", &mut graphs) {
+                Ok(()) => graphs.validate(4).expect_err("does not fit").to_string(),
+                Err(error) => error.to_string(),
+            }
+        };
+        assert_eq!(reason("attach=2"), "`attach` is an option of graph=barabasi_albert, and graph is auto");
+        assert_eq!(reason("graph=tree degree=2"), "`degree` is an option of graph=watts_strogatz, and graph is tree");
+        assert_eq!(reason("graph=grid rewire=0.5"), "`rewire` is an option of graph=watts_strogatz, and graph is grid");
+        assert_eq!(reason("graph=grid radius=0.5"), "`radius` is an option of graph=geometric, and graph is grid");
+        assert_eq!(reason("graph=grid p=0.5"), "graph=grid has none of the options of the benchmark's own graphs (p, k, eps)");
+        for degree in [3, 4] {
+            let expected = format!("`degree` is {degree}: it must be even and below the number of nodes, 4");
+            assert_eq!(reason(&format!("graph=watts_strogatz degree={degree}")), expected);
+        }
+        for attach in [0, 4] {
+            let expected = format!("`attach` is {attach}: it must be at least 1 and below the number of nodes, 4");
+            assert_eq!(reason(&format!("graph=barabasi_albert attach={attach}")), expected);
+        }
+        assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` holds a chance that is not from 0 to 1");
+        assert_eq!(reason("graph=geometric radius=-1"), "`radius` is below 0");
+        let families = "auto, watts_strogatz, barabasi_albert, grid, tree or geometric";
+        assert_eq!(reason("graph=star"), format!("`graph=star`: expected {families}"));
+    }
+
+    #[test]
+    fn weights_are_in_their_range_and_the_same_both_ways() {
+        let mut graphs = RandomGraphs::coins(Structure::Undirected, 0.5).weighted();
+        let settings = Settings::parse(["graph=tree", "low=2", "high=3"]).expect("option=value");
+        settings.apply("graphs", &mut graphs).expect("options of graphs");
+        let weights = graphs.draw(30, &mut RandomState::new(1)).expect("drawn").weights;
+        assert!(weights.symmetric().is_ok());
+        let present: Vec<f64> = weights.cells().iter().copied().filter(|&weight| weight != 0.0).collect();
+        assert!(present.len() == 58 && present.iter().all(|weight| (2.0..3.0).contains(weight)));
+    }
 }

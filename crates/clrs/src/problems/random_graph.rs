@@ -221,3 +221,111 @@ fn communities(CommunityOptions { k, p, eps }: &CommunityOptions, n: usize, rand
     let order = random.permutation(n);
     Matrix::from_fn(n, |u, v| matrix[(order[u], order[v])])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use crate::algorithms::acyclic::acyclic;
+
+    fn set(mut graphs: RandomGraphs, settings: &str) -> RandomGraphs {
+        let settings = Settings::parse(settings.split_whitespace()).expect("option=value");
+        settings.apply("graphs", &mut graphs).expect("options of these graphs");
+        graphs
+    }
+
+    /// Twenty graphs of each of several sizes.
+    fn draw(graphs: &RandomGraphs, sizes: impl IntoIterator<Item = usize>) -> Vec<Matrix> {
+        let mut random = RandomState::new(3);
+        let sizes = sizes.into_iter().flat_map(|n| std::iter::repeat_n(n, 20));
+        sizes.map(|n| graphs.draw(n, &mut random).expect("drawn").weights).collect()
+    }
+
+    fn edges(weights: &Matrix) -> usize {
+        weights.cells().iter().filter(|&&weight| weight != 0.0).count()
+    }
+
+    #[test]
+    fn graphs_of_all_small_sizes_have_the_structure_that_is_asked_for() {
+        for graphs in
+            [RandomGraphs::coins(Structure::Undirected, 0.5), RandomGraphs::coins(Structure::Undirected, 0.5).weighted()]
+        {
+            assert!(draw(&graphs, 1..=8).iter().all(|weights| weights.symmetric().is_ok()));
+        }
+        for graphs in [RandomGraphs::coins(Structure::Acyclic, 0.5), RandomGraphs::coins(Structure::Acyclic, 0.5).weighted()] {
+            assert!(draw(&graphs, 1..=8).iter().all(|weights| acyclic(weights).is_ok()));
+        }
+        assert_eq!(draw(&RandomGraphs::coins(Structure::Directed, 0.5), 1..=8).len(), 160);
+        assert_eq!(draw(&RandomGraphs::communities(), 4..=9).len(), 120);
+    }
+
+    #[test]
+    fn sure_coins_give_all_edges_or_none() {
+        for (structure, all) in [(Structure::Undirected, 49), (Structure::Directed, 49), (Structure::Acyclic, 21)] {
+            assert!(draw(&RandomGraphs::coins(structure, 1.0), [7]).iter().all(|weights| edges(weights) == all), "{structure:?}");
+            assert!(draw(&RandomGraphs::coins(structure, 0.0), [7]).iter().all(|weights| edges(weights) == 0), "{structure:?}");
+        }
+        let either = set(RandomGraphs::coins(Structure::Directed, 0.5), "p=0,1");
+        let mut counts: Vec<usize> = draw(&either, [7]).iter().map(edges).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        assert_eq!(counts, [0, 49], "each graph draws one of the chances");
+    }
+
+    #[test]
+    fn an_undirected_edge_needs_both_of_its_coins() {
+        let mean = |structure| draw(&RandomGraphs::coins(structure, 0.5), [30]).iter().map(edges).sum::<usize>() as f64 / 18000.0;
+        assert!((mean(Structure::Directed) - 0.5).abs() < 0.02);
+        assert!((mean(Structure::Undirected) - 0.25).abs() < 0.02);
+    }
+
+    #[test]
+    fn communities_are_whole_and_apart_when_coins_are_sure() {
+        for (k, n) in [(1, 6), (4, 4), (4, 11), (3, 9)] {
+            let graphs = set(RandomGraphs::communities(), &format!("k={k} p=1 eps=0"));
+            let (size, rest) = (n / k, n - n / k * (k - 1));
+            for weights in draw(&graphs, [n]) {
+                assert_eq!(edges(&weights), (k - 1) * size * size + rest * rest, "the last community takes the rest");
+            }
+        }
+        // Toggling everything leaves the edges from each community to the later ones.
+        for weights in draw(&set(RandomGraphs::communities(), "k=4 p=1 eps=1"), [4]) {
+            assert!(edges(&weights) == 6 && acyclic(&weights).is_ok());
+        }
+    }
+
+    #[test]
+    fn weights_are_in_their_range() {
+        let present = |graphs: &RandomGraphs| {
+            let drawn = draw(graphs, [12]);
+            drawn.iter().flat_map(|weights| weights.cells().to_vec()).filter(|&weight| weight != 0.0).collect::<Vec<f64>>()
+        };
+        let acyclic = set(RandomGraphs::coins(Structure::Acyclic, 0.5).weighted(), "low=-2 high=-1");
+        assert!(present(&acyclic).iter().all(|weight| (-2.0..-1.0).contains(weight)));
+        let undirected = present(&RandomGraphs::coins(Structure::Undirected, 0.5).weighted());
+        assert!(undirected.iter().all(|weight| (0.03..1.001).contains(weight)), "square roots of products, kept off 0");
+    }
+
+    #[test]
+    fn a_source_is_any_of_the_nodes() {
+        let graphs = RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5));
+        let mut random = RandomState::new(1);
+        let mut counts = [0; 5];
+        (0..100).for_each(|_| counts[graphs.draw(5, &mut random).expect("drawn").source] += 1);
+        assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
+    }
+
+    #[test]
+    fn options_that_do_not_fit_are_refused_with_the_reason() {
+        let reason = |graphs, settings| set(graphs, settings).validate(4).expect_err("does not fit").to_string();
+        let undirected = || RandomGraphs::coins(Structure::Undirected, 0.5).weighted();
+        assert_eq!(reason(undirected(), "p=0.5,1.5"), "`p` holds a chance that is not from 0 to 1");
+        assert_eq!(reason(undirected(), "low=2"), "`low` is 2, above `high`, which is 1");
+        assert_eq!(reason(undirected(), "low=-1"), "`low` is below 0: weights of undirected graphs are square roots");
+        assert_eq!(reason(RandomGraphs::communities(), "k=0"), "`k` is 0: there must be a community");
+        assert_eq!(reason(RandomGraphs::communities(), "k=5"), "5 communities (`k`) need at least 5 nodes");
+        assert_eq!(reason(RandomGraphs::communities(), "eps=-1"), "`eps` holds a chance that is not from 0 to 1");
+        assert!(set(RandomGraphs::coins(Structure::Acyclic, 0.5).weighted(), "low=-1").validate(4).is_ok());
+        assert!(set(RandomGraphs::communities(), "graph=tree").validate(2).is_ok(), "communities are not drawn");
+    }
+}
