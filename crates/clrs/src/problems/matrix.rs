@@ -20,7 +20,11 @@ impl Matrix {
 
     /// A cell at a time.
     pub fn from_fn(n: usize, cell: impl Fn(usize, usize) -> f64) -> Matrix {
-        Matrix { n, cells: (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).map(|(u, v)| cell(u, v)).collect() }
+        let mut cells = Vec::with_capacity(n * n);
+        for u in 0..n {
+            cells.extend((0..n).map(|v| cell(u, v)));
+        }
+        Matrix { n, cells }
     }
 
     /// From its cells, row by row.
@@ -56,12 +60,15 @@ impl Matrix {
 
     /// The adjacency input of the benchmark: edges, and every node's loop to itself.
     pub fn adjacency(&self) -> Vec<bool> {
-        (0..self.n).flat_map(|u| (0..self.n).map(move |v| u == v || self.has_edge(u, v))).collect()
+        let mut adjacency: Vec<bool> = self.cells.iter().map(|&weight| weight != 0.0).collect();
+        adjacency.iter_mut().step_by(self.n + 1).for_each(|on_diagonal| *on_diagonal = true);
+        adjacency
     }
 
     /// For algorithms whose `A` is int64 outside: every weight is 0, 1, 2, .. and leaves unchanged.
     pub fn whole_weights(&self) -> Result<(), Invalid> {
-        let whole = |&weight: &f64| (0.0..=2f64.powi(53)).contains(&weight) && weight.fract() == 0.0;
+        #[expect(clippy::cast_possible_truncation, reason = "what does not fit is not whole")]
+        let whole = |&weight: &f64| (0.0..=2f64.powi(53)).contains(&weight) && (weight as i64) as f64 == weight;
         rule(self.cells.iter().all(whole), || "`weights` holds a number that is not 0, 1, 2, ..".into())
     }
 

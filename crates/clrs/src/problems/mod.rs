@@ -86,7 +86,8 @@ pub fn chances(name: &str, chances: &[f64]) -> Result<(), Invalid> {
 
 /// The rule of every pair of options that bound a range.
 pub fn range(low: f64, high: f64) -> Result<(), Invalid> {
-    rule(low <= high, || format!("`low` is {low}, above `high`, which is {high}"))
+    rule(low <= high, || format!("`low` is {low}, above `high`, which is {high}"))?;
+    rule((high - low).is_finite(), || "`low` and `high` are too far apart".into())
 }
 
 /// Cuts numbers to so many decimals. Not idempotent: the product rounds, as the reference's does.
