@@ -1,6 +1,7 @@
 //! The algorithms, a folder per family and a file each.
 
 pub mod acyclic;
+pub mod array;
 pub mod depth_first;
 pub mod divide_and_conquer;
 pub mod dynamic_programming;
@@ -19,9 +20,12 @@ pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::articulation_points::ArticulationPoints,
     &graphs::bfs::Bfs,
     &graphs::bridges::Bridges,
+    &sorting::bubble_sort::BubbleSort,
     &graphs::dag_shortest_paths::DagShortestPaths,
     &graphs::dfs::Dfs,
+    &sorting::heapsort::Heapsort,
     &sorting::insertion_sort::InsertionSort,
+    &sorting::quicksort::Quicksort,
     &graphs::strongly_connected_components::StronglyConnectedComponents,
     &graphs::topological_sort::TopologicalSort,
 ];

@@ -3,7 +3,9 @@ use clrs::{Cells, Problem};
 
 pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     match (algorithm, outputs) {
-        ("insertion_sort", &[Cells::Node(pred)]) => Some(sorts(&Keys::from_json(problem).expect("drawn").key, pred)),
+        ("bubble_sort" | "heapsort" | "insertion_sort" | "quicksort", &[Cells::Node(pred)]) => {
+            Some(sorts(&Keys::from_json(problem).expect("drawn").key, pred))
+        }
         _ => None,
     }
 }

@@ -19,6 +19,7 @@
 //! None. As in the reference, `i` is the node that stood in the slot, which is `j` itself when nothing moved.
 
 use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::array::check_sorted;
 use crate::algorithms::order;
 use crate::cell::{MaskOne, Node, Permutation, Pointer, Scalar};
 use crate::probes;
@@ -90,13 +91,7 @@ impl Algorithm for InsertionSort {
     }
 
     fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
-        let Some(sorted) = order::from_predecessors(&output.pred) else {
-            return Err(Wrong("`pred` is not one chain through all nodes".into()));
-        };
-        match sorted.windows(2).find(|pair| key[pair[0]] > key[pair[1]]) {
-            Some(pair) => Err(Wrong(format!("node {} comes before node {}, but its key is larger", pair[0], pair[1]))),
-            None => Ok(()),
-        }
+        check_sorted(key, &output.pred)
     }
 }
 
