@@ -4,12 +4,14 @@
 mod graph;
 mod graph_family;
 mod keys;
+mod lookup;
 mod matrix;
 mod random_graph;
 
 pub use graph::{Graph, SourcedGraph};
 pub use graph_family::{FamilyOptions, GraphFamily};
 pub use keys::{Keys, UniformKeys};
+pub use lookup::{Lookup, UniformLookups};
 pub use matrix::Matrix;
 pub use random_graph::{CoinOptions, CommunityOptions, RandomGraphs, RandomSourcedGraphs, Structure, WeightOptions};
 

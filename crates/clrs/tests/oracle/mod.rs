@@ -2,6 +2,7 @@
 
 mod depth_first;
 mod graphs;
+mod searching;
 mod sorting;
 
 use clrs::{Cells, Family, Registry};
@@ -13,6 +14,7 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
         Family::Graphs => {
             depth_first::is_right(algorithm, problem, outputs).or_else(|| graphs::is_right(algorithm, problem, outputs))
         }
+        Family::Searching => searching::is_right(algorithm, problem, outputs),
         Family::Sorting => sorting::is_right(algorithm, problem, outputs),
         _ => None,
     };

@@ -1,0 +1,174 @@
+//! Binary search
+//!
+//! # Idea
+//! Compares the target with the key in the middle of a sorted array, and goes on in the half where it belongs.
+//!
+//! # One step
+//! One comparison halves the range from `low` to `high`.
+//!
+//! # Steps
+//! At most `1 + ceil(lg n)`: the whole range, then one per halving until one place is left.
+//!
+//! # Textbook
+//! CLRS 3rd ed., exercise 2.3-5.
+//!
+//! # What counts as right
+//! Any node that holds the smallest key not below the target; where all keys are below it, any that holds the largest. It does
+//! not matter which of equal keys is named.
+//!
+//! # Differences
+//! The book asks for the place of the target itself, or for none. The target of the benchmark is almost never among the keys:
+//! as in the reference, the answer is the place where it would go in, and the last place where that is behind the end.
+//! The reference also searches arrays that are not sorted; they are refused here.
+
+use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithms::array::as_given;
+use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Invalid, Lookup, UniformLookups, positions, rule};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Binary search; see the [module](self).
+pub struct BinarySearch;
+
+probes! {
+    BinarySearch;
+    input {
+        /// place in the array, from 0 to 1
+        pos: Node<Scalar>,
+        /// number in the array, none before a smaller one
+        key: Node<Scalar>,
+        /// number to look for
+        target: Graph<Scalar>,
+    }
+    output {
+        /// node with the smallest key that is not below the target
+        found as "return": Node<MaskOne>,
+    }
+    hint {
+        /// predecessor in the array
+        pred_h: Node<Pointer>,
+        /// first node that can still be the answer
+        low: Node<MaskOne>,
+        /// last node that can still be the answer
+        high: Node<MaskOne>,
+        /// node in the middle, which will be compared next
+        mid: Node<MaskOne>,
+    }
+}
+
+impl Algorithm for BinarySearch {
+    const NAME: &'static str = "binary_search";
+    const SOURCE: Source = Source(include_str!("binary_search.rs"));
+    const FAMILY: Family = Family::Searching;
+    type Problem = Lookup;
+    type Distribution = UniformLookups;
+
+    fn distribution() -> UniformLookups {
+        UniformLookups::default()
+    }
+
+    fn admits(Lookup { key, .. }: &Lookup) -> Result<(), Invalid> {
+        rule(key.is_sorted(), || "`key` is not sorted".into())
+    }
+
+    fn input(Lookup { key, target }: &Lookup) -> Input {
+        Input { pos: positions(key.len()), key: key.clone(), target: *target }
+    }
+
+    fn problem(input: &Input) -> Result<Lookup, Invalid> {
+        Ok(Lookup { key: input.key.clone(), target: input.target })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        1 + n.next_power_of_two().ilog2() as usize
+    }
+
+    fn run(Lookup { key, target }: &Lookup, hints: &mut Hints<'_, Self>) -> Output {
+        let pred = as_given(key.len());
+        let (mut low, mut high) = (0, key.len() - 1);
+        loop {
+            let mid = usize::midpoint(low, high);
+            hints.push(Hint { pred_h: &pred, low, high, mid });
+            if low == high {
+                return Output { found: high };
+            }
+            if *target <= key[mid] {
+                high = mid;
+            } else {
+                low = mid + 1;
+            }
+        }
+    }
+
+    fn check(Lookup { key, target }: &Lookup, &Output { found }: &Output) -> Result<(), Wrong> {
+        let next = key.iter().copied().find(|x| x >= target).unwrap_or(key[key.len() - 1]);
+        right(key[found] == next, || format!("the key of node {found} is {}, not {next}", key[found]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Recorder};
+
+    fn found(key: &[f64], target: f64) -> usize {
+        let mut recorder = Recorder::new::<BinarySearch>();
+        recorder.record::<BinarySearch>(&Lookup { key: key.to_vec(), target }).expect("valid");
+        match recorder.last().expect("recorded").get("return") {
+            Some(Cells::Node(&[node])) => node as usize,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn halves_the_range_until_one_place_is_left() {
+        let mut recorder = Recorder::new::<BinarySearch>();
+        recorder.record::<BinarySearch>(&Lookup { key: vec![1.0, 3.0, 5.0, 7.0, 9.0], target: 4.0 }).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("low"), Some(Cells::Node(&[0, 0, 2])));
+        assert_eq!(run.get("high"), Some(Cells::Node(&[4, 2, 2])));
+        assert_eq!(run.get("mid"), Some(Cells::Node(&[2, 1, 2])));
+    }
+
+    #[test]
+    fn finds_the_first_place_that_is_not_below_the_target_or_the_last() {
+        let key = [1.0, 3.0, 3.0, 3.0, 9.0];
+        let places = [0.0, 1.0, 2.0, 3.0, 4.0, 9.0, 10.0].map(|target| found(&key, target));
+        assert_eq!(places, [0, 0, 1, 1, 4, 4, 4]);
+    }
+
+    #[test]
+    fn check_accepts_any_of_equal_keys_and_nothing_else() {
+        let accepted = |key: &[f64], target| -> Vec<usize> {
+            let problem = Lookup { key: key.to_vec(), target };
+            (0..key.len()).filter(|&found| BinarySearch::check(&problem, &Output { found }).is_ok()).collect()
+        };
+        assert_eq!(accepted(&[1.0, 3.0, 3.0, 4.0], 2.0), [1, 2]);
+        assert_eq!(accepted(&[1.0, 3.0, 3.0], 5.0), [1, 2], "all are below");
+        assert_eq!(accepted(&[1.0, 3.0, 3.0], 0.0), [0]);
+        let wrong = BinarySearch::check(&Lookup { key: vec![1.0, 3.0], target: 2.0 }, &Output { found: 0 });
+        assert_eq!(wrong, Err(Wrong("the key of node 0 is 1, not 3".into())));
+    }
+
+    #[test]
+    fn most_steps_are_reached() {
+        for n in 1..20u32 {
+            let mut recorder = Recorder::new::<BinarySearch>();
+            let key: Vec<f64> = (0..n).map(f64::from).collect();
+            let steps = (0..n).map(|target| {
+                recorder.record::<BinarySearch>(&Lookup { key: key.clone(), target: f64::from(target) }).expect("valid");
+                recorder.last().expect("recorded").steps()
+            });
+            assert_eq!(steps.max(), Some(BinarySearch::max_steps(key.len())));
+        }
+    }
+
+    #[test]
+    fn unsorted_keys_are_refused() {
+        let unsorted = Lookup { key: vec![2.0, 1.0], target: 1.0 };
+        let refused = Recorder::new::<BinarySearch>().record::<BinarySearch>(&unsorted).expect_err("unsorted");
+        assert_eq!(refused.to_string(), "`key` is not sorted");
+    }
+}

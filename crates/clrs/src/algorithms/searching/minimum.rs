@@ -1,0 +1,112 @@
+//! Minimum
+//!
+//! # Idea
+//! Looks at the keys one by one and remembers the smallest.
+//!
+//! # One step
+//! One key is compared with the smallest before it.
+//!
+//! # Steps
+//! `n`: the first key is the smallest so far, then one per key from the second on.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 9.1.
+//!
+//! # What counts as right
+//! Any node with the smallest key.
+//!
+//! # Differences
+//! None.
+
+use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithms::array::as_given;
+use crate::cell::{MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Minimum; see the [module](self).
+pub struct Minimum;
+
+probes! {
+    Minimum;
+    input {
+        /// place in the array, from 0 to 1
+        pos: Node<Scalar>,
+        /// number to compare
+        key: Node<Scalar>,
+    }
+    output {
+        /// node with the smallest key
+        min: Node<MaskOne>,
+    }
+    hint {
+        /// predecessor in the array
+        pred_h: Node<Pointer>,
+        /// node with the smallest key so far
+        min_h: Node<MaskOne>,
+        /// node just compared
+        i: Node<MaskOne>,
+    }
+}
+
+impl Algorithm for Minimum {
+    const NAME: &'static str = "minimum";
+    const SOURCE: Source = Source(include_str!("minimum.rs"));
+    const FAMILY: Family = Family::Searching;
+    type Problem = Keys;
+    type Distribution = UniformKeys;
+
+    fn distribution() -> UniformKeys {
+        UniformKeys::default()
+    }
+
+    fn input(Keys { key }: &Keys) -> Input {
+        Input { pos: positions(key.len()), key: key.clone() }
+    }
+
+    fn problem(input: &Input) -> Result<Keys, Invalid> {
+        Ok(Keys { key: input.key.clone() })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n
+    }
+
+    fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
+        let pred = as_given(key.len());
+        let mut min = 0;
+        for i in 0..key.len() {
+            if key[min] > key[i] {
+                min = i;
+            }
+            hints.push(Hint { pred_h: &pred, min_h: min, i });
+        }
+        Output { min }
+    }
+
+    fn check(Keys { key }: &Keys, &Output { min }: &Output) -> Result<(), Wrong> {
+        let smaller = key.iter().position(|&other| other < key[min]);
+        right(smaller.is_none(), || format!("node {min} is not the minimum: node {} is smaller", smaller.unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Recorder};
+
+    #[test]
+    fn the_first_of_equal_minima_is_found_and_the_other_is_right_too() {
+        let keys = Keys { key: vec![3.0, 1.0, 2.0, 1.0] };
+        let mut recorder = Recorder::new::<Minimum>();
+        recorder.record::<Minimum>(&keys).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("min_h"), Some(Cells::Node(&[0, 1, 1, 1])));
+        assert_eq!(run.get("min"), Some(Cells::Node(&[1])));
+        assert_eq!(Minimum::check(&keys, &Output { min: 3 }), Ok(()));
+        let wrong = Wrong("node 2 is not the minimum: node 1 is smaller".into());
+        assert_eq!(Minimum::check(&keys, &Output { min: 2 }), Err(wrong));
+    }
+}

@@ -1,0 +1,54 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Distribution, Invalid, Problem, finite, range, truncate};
+use crate::random::RandomState;
+
+/// Numbers, and one to look for among them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lookup {
+    /// One per node.
+    pub key: Vec<f64>,
+    /// The number to look for.
+    pub target: f64,
+}
+
+impl Problem for Lookup {
+    fn nodes(&self) -> usize {
+        self.key.len()
+    }
+
+    fn validate(&self) -> Result<(), Invalid> {
+        finite("key", &self.key)?;
+        finite("target", &[self.target])
+    }
+
+    fn truncate(&mut self, decimals: u32) {
+        truncate(&mut self.key, decimals);
+        truncate(std::slice::from_mut(&mut self.target), decimals);
+    }
+}
+
+crate::options! {
+    /// Keys drawn evenly from a range and sorted, and a target from the same range.
+    pub struct UniformLookups {
+        /// smallest number
+        low: f64 = 0.0,
+        /// bound that numbers stay below
+        high: f64 = 1.0,
+    }
+}
+
+impl Distribution for UniformLookups {
+    type Problem = Lookup;
+
+    fn validate(&self, _size: usize) -> Result<(), Invalid> {
+        range(self.low, self.high)
+    }
+
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Lookup, Invalid> {
+        let mut key = random.uniforms(self.low, self.high, size);
+        key.sort_by(f64::total_cmp);
+        Ok(Lookup { key, target: random.uniform(self.low, self.high) })
+    }
+}
