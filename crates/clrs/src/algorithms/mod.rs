@@ -12,6 +12,7 @@ pub mod order;
 pub mod searching;
 pub mod sorting;
 pub mod strings;
+pub mod subarray;
 
 use crate::algorithm::AnyAlgorithm;
 
@@ -24,6 +25,7 @@ pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &sorting::bubble_sort::BubbleSort,
     &graphs::dag_shortest_paths::DagShortestPaths,
     &graphs::dfs::Dfs,
+    &divide_and_conquer::find_maximum_subarray_kadane::FindMaximumSubarrayKadane,
     &sorting::heapsort::Heapsort,
     &sorting::insertion_sort::InsertionSort,
     &searching::minimum::Minimum,
@@ -31,4 +33,5 @@ pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &sorting::quicksort::Quicksort,
     &graphs::strongly_connected_components::StronglyConnectedComponents,
     &graphs::topological_sort::TopologicalSort,
+    &divide_and_conquer::find_maximum_subarray::FindMaximumSubarray,
 ];

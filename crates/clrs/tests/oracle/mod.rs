@@ -1,6 +1,7 @@
 //! Answers judged by brute force, by other ways than the algorithms and their checks take. A file per family.
 
 mod depth_first;
+mod divide_and_conquer;
 mod graphs;
 mod searching;
 mod sorting;
@@ -11,6 +12,7 @@ use clrs::{Cells, Family, Registry};
 pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> bool {
     let family = Registry::builtin().find(algorithm).expect("listed").family();
     let verdict = match family {
+        Family::DivideAndConquer => divide_and_conquer::is_right(algorithm, problem, outputs),
         Family::Graphs => {
             depth_first::is_right(algorithm, problem, outputs).or_else(|| graphs::is_right(algorithm, problem, outputs))
         }

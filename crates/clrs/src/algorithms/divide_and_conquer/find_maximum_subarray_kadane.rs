@@ -1,0 +1,144 @@
+//! Maximum subarray, Kadane's algorithm (Bentley 1984)
+//!
+//! # Idea
+//! Walks along the array with the best subarray that ends here: the one before, extended, or this key alone. The best of them is
+//! the answer.
+//!
+//! # One step
+//! One key extends the subarray that ended before it, or begins a new one.
+//!
+//! # Steps
+//! `n`: the first key alone, then one per key from the second on.
+//!
+//! # Textbook
+//! CLRS 3rd ed., exercise 4.1-5.
+//!
+//! # What counts as right
+//! Any subarray of at least one key that has the largest sum.
+//!
+//! # Differences
+//! None. As in the reference, a subarray whose sum is 0 is extended, and the first of equal ones stays the best. Keys whose
+//! sum is too large for a number are refused.
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::array::as_given;
+use crate::algorithms::subarray;
+use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Kadane's algorithm; see the [module](self).
+pub struct FindMaximumSubarrayKadane;
+
+probes! {
+    FindMaximumSubarrayKadane;
+    input {
+        /// place in the array, from 0 to 1
+        pos: Node<Scalar>,
+        /// number to add up
+        key: Node<Scalar>,
+    }
+    output {
+        /// first node of the best subarray
+        start: Node<MaskOne>,
+        /// last node of the best subarray
+        end: Node<MaskOne>,
+    }
+    hint {
+        /// predecessor in the array
+        pred_h: Node<Pointer>,
+        /// first node of the best subarray so far
+        best_low: Node<MaskOne>,
+        /// last node of the best subarray so far
+        best_high: Node<MaskOne>,
+        /// sum of the best subarray so far
+        best_sum: Graph<Scalar>,
+        /// first node of the best subarray that ends at `j`
+        i: Node<MaskOne>,
+        /// node just added
+        j: Node<MaskOne>,
+        /// sum from `i` to `j`
+        sum: Graph<Scalar>,
+    }
+}
+
+impl Algorithm for FindMaximumSubarrayKadane {
+    const NAME: &'static str = "find_maximum_subarray_kadane";
+    const SOURCE: Source = Source(include_str!("find_maximum_subarray_kadane.rs"));
+    const FAMILY: Family = Family::DivideAndConquer;
+    type Problem = Keys;
+    type Distribution = UniformKeys;
+
+    fn distribution() -> UniformKeys {
+        UniformKeys { low: -1.0, high: 1.0 }
+    }
+
+    fn admits(Keys { key }: &Keys) -> Result<(), Invalid> {
+        subarray::sums_are_finite(key)
+    }
+
+    fn input(Keys { key }: &Keys) -> Input {
+        Input { pos: positions(key.len()), key: key.clone() }
+    }
+
+    fn problem(input: &Input) -> Result<Keys, Invalid> {
+        Ok(Keys { key: input.key.clone() })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n
+    }
+
+    fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
+        let pred = as_given(key.len());
+        let (mut best_low, mut best_high, mut best_sum) = (0, 0, key[0]);
+        let (mut i, mut sum) = (0, key[0]);
+        hints.push(Hint { pred_h: &pred, best_low, best_high, best_sum, i, j: 0, sum });
+        for (j, &x) in key.iter().enumerate().skip(1) {
+            if sum + x >= x {
+                sum += x;
+            } else {
+                (i, sum) = (j, x);
+            }
+            if sum > best_sum {
+                (best_low, best_high, best_sum) = (i, j, sum);
+            }
+            hints.push(Hint { pred_h: &pred, best_low, best_high, best_sum, i, j, sum });
+        }
+        Output { start: best_low, end: best_high }
+    }
+
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+        subarray::check_maximum(key, output.start, output.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Recorder};
+
+    /// Figure 4.3 of the textbook: the sum is 43.
+    #[test]
+    fn finds_the_maximum_subarray_of_the_textbook() {
+        let key = vec![13., -3., -25., 20., -3., -16., -23., 18., 20., -7., 12., -5., -22., 15., -4., 7.];
+        let mut recorder = Recorder::new::<FindMaximumSubarrayKadane>();
+        recorder.record::<FindMaximumSubarrayKadane>(&Keys { key }).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!((run.get("start"), run.get("end")), (Some(Cells::Node(&[7])), Some(Cells::Node(&[10]))));
+        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7])));
+        let Some(Cells::Scalar(best)) = run.get("best_sum") else { panic!("a number per row") };
+        assert_eq!(best[..8], [13.0, 13.0, 13.0, 20.0, 20.0, 20.0, 20.0, 20.0]);
+        assert_eq!(best[15], 43.0);
+    }
+
+    #[test]
+    fn keys_that_cannot_be_added_up_are_refused() {
+        let large = Keys { key: vec![1e308, 1e308] };
+        let mut recorder = Recorder::new::<FindMaximumSubarrayKadane>();
+        let refused = recorder.record::<FindMaximumSubarrayKadane>(&large).expect_err("too large");
+        assert_eq!(refused.to_string(), "the numbers of `key` are too large to be added up");
+    }
+}
