@@ -19,6 +19,7 @@ use crate::algorithm::AnyAlgorithm;
 /// One line per algorithm, in the reference's order: the thirty of the paper, then the two it carries beside them.
 pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::articulation_points::ArticulationPoints,
+    &greedy::activity_selector::ActivitySelector,
     &graphs::bfs::Bfs,
     &searching::binary_search::BinarySearch,
     &graphs::bridges::Bridges,
@@ -32,6 +33,7 @@ pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &searching::quickselect::Quickselect,
     &sorting::quicksort::Quicksort,
     &graphs::strongly_connected_components::StronglyConnectedComponents,
+    &greedy::task_scheduling::TaskScheduling,
     &graphs::topological_sort::TopologicalSort,
     &divide_and_conquer::find_maximum_subarray::FindMaximumSubarray,
 ];

@@ -1,19 +1,23 @@
 //! What algorithms are given. A problem is drawn from a distribution, read from the user's JSON or recovered from stored
 //! inputs; either way it is valid before an algorithm sees it. A problem and its distribution share a file.
 
+mod activities;
 mod graph;
 mod graph_family;
 mod keys;
 mod lookup;
 mod matrix;
 mod random_graph;
+mod tasks;
 
+pub use activities::{Activities, UniformActivities};
 pub use graph::{Graph, SourcedGraph};
 pub use graph_family::{FamilyOptions, GraphFamily};
 pub use keys::{Keys, UniformKeys};
 pub use lookup::{Lookup, UniformLookups};
 pub use matrix::Matrix;
 pub use random_graph::{CoinOptions, CommunityOptions, RandomGraphs, RandomSourcedGraphs, Structure, WeightOptions};
+pub use tasks::{Tasks, UniformTasks};
 
 use crate::column::ColumnError;
 use crate::random::RandomState;

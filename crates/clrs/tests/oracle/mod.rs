@@ -3,6 +3,7 @@
 mod depth_first;
 mod divide_and_conquer;
 mod graphs;
+mod greedy;
 mod searching;
 mod sorting;
 
@@ -16,6 +17,7 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
         Family::Graphs => {
             depth_first::is_right(algorithm, problem, outputs).or_else(|| graphs::is_right(algorithm, problem, outputs))
         }
+        Family::Greedy => greedy::is_right(algorithm, problem, outputs),
         Family::Searching => searching::is_right(algorithm, problem, outputs),
         Family::Sorting => sorting::is_right(algorithm, problem, outputs),
         _ => None,

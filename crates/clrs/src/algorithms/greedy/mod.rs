@@ -1,1 +1,4 @@
 //! Greedy choices.
+
+pub mod activity_selector;
+pub mod task_scheduling;

@@ -1,0 +1,189 @@
+//! Activity selection (Gavril 1972)
+//!
+//! # Idea
+//! Goes through the activities in the order in which they end, and takes each that does not begin before the last one taken has
+//! ended: what ends first leaves the most time for the others.
+//!
+//! # One step
+//! One activity is taken or passed by.
+//!
+//! # Steps
+//! `n + 1`: nothing is selected, then one per activity.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 16.1.
+//!
+//! # What counts as right
+//! Any set of activities that do not overlap, as large as any. One may begin the moment another ends, and an activity of no
+//! length overlaps only what it lies inside of.
+//!
+//! # Differences
+//! The reference leaves the order of activities that end together to chance. Here they come in the order of their nodes, except
+//! that those of no length come last: after another that ends there they still fit, before it they would take its place. The
+//! benchmark draws neither unless numbers are cut to few decimals. An activity that ends before it begins is refused.
+
+use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithms::array::as_given;
+use crate::cell::{Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Activities, Invalid, UniformActivities, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Activity selection; see the [module](self).
+pub struct ActivitySelector;
+
+probes! {
+    ActivitySelector;
+    input {
+        /// place in the list of activities, from 0 to 1
+        pos: Node<Scalar>,
+        /// when the activity begins
+        start as "s": Node<Scalar>,
+        /// when the activity ends
+        finish as "f": Node<Scalar>,
+    }
+    output {
+        /// whether the activity takes place
+        selected: Node<Mask>,
+    }
+    hint {
+        /// predecessor in the list of activities
+        pred_h: Node<Pointer>,
+        /// whether the activity has been taken
+        selected_h: Node<Mask>,
+        /// activity just looked at
+        m: Node<MaskOne>,
+        /// activity taken last
+        k: Node<MaskOne>,
+    }
+}
+
+impl Algorithm for ActivitySelector {
+    const NAME: &'static str = "activity_selector";
+    const SOURCE: Source = Source(include_str!("activity_selector.rs"));
+    const FAMILY: Family = Family::Greedy;
+    type Problem = Activities;
+    type Distribution = UniformActivities;
+
+    fn distribution() -> UniformActivities {
+        UniformActivities::default()
+    }
+
+    fn input(Activities { start, finish }: &Activities) -> Input {
+        Input { pos: positions(start.len()), start: start.clone(), finish: finish.clone() }
+    }
+
+    fn problem(input: &Input) -> Result<Activities, Invalid> {
+        Ok(Activities { start: input.start.clone(), finish: input.finish.clone() })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n + 1
+    }
+
+    fn run(Activities { start, finish }: &Activities, hints: &mut Hints<'_, Self>) -> Output {
+        let n = start.len();
+        let pred = as_given(n);
+        let mut selected = vec![false; n];
+        hints.push(Hint { pred_h: &pred, selected_h: &selected, m: 0, k: 0 });
+
+        let mut by_finish: Vec<usize> = (0..n).collect();
+        by_finish.sort_by(|&a, &b| {
+            let has_no_length = |activity: usize| start[activity] == finish[activity];
+            finish[a].partial_cmp(&finish[b]).expect("finite").then(has_no_length(a).cmp(&has_no_length(b)))
+        });
+        let mut k = by_finish[0];
+        for &m in &by_finish {
+            if m == by_finish[0] || start[m] >= finish[k] {
+                selected[m] = true;
+                k = m;
+            }
+            hints.push(Hint { pred_h: &pred, selected_h: &selected, m, k });
+        }
+        Output { selected }
+    }
+
+    fn check(Activities { start, finish }: &Activities, Output { selected }: &Output) -> Result<(), Wrong> {
+        // From the end of time to its beginning: what begins last leaves the most time for the others.
+        let mut by_start: Vec<usize> = (0..start.len()).collect();
+        by_start.sort_by(|&a, &b| (start[b], finish[b]).partial_cmp(&(start[a], finish[a])).expect("finite"));
+
+        let (mut fit, mut first) = (0, f64::INFINITY);
+        for &m in &by_start {
+            if finish[m] <= first {
+                fit += 1;
+                first = start[m];
+            }
+        }
+        let taken: Vec<usize> = by_start.into_iter().filter(|&m| selected[m]).collect();
+        for pair in taken.windows(2) {
+            let (later, earlier) = (pair[0], pair[1]);
+            right(finish[earlier] <= start[later], || format!("activities {earlier} and {later} overlap"))?;
+        }
+        right(taken.len() == fit, || format!("{} activities are selected, but {fit} fit", taken.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Recorder};
+
+    /// Section 16.1 of the textbook, which names two largest sets. It counts activities from 1.
+    #[test]
+    fn selects_as_the_textbook_does_and_the_other_largest_set_is_right_too() {
+        let problem = Activities {
+            start: vec![1., 3., 0., 5., 3., 5., 6., 8., 8., 2., 12.],
+            finish: vec![4., 5., 6., 7., 9., 9., 10., 11., 12., 14., 16.],
+        };
+        let mut recorder = Recorder::new::<ActivitySelector>();
+        recorder.record::<ActivitySelector>(&problem).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("selected"), Some(Cells::Class(&[1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])));
+        assert_eq!(run.get("k"), Some(Cells::Node(&[0, 0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 10])));
+
+        let verdict = |set: &[usize]| {
+            let selected = (1..=11).map(|activity| set.contains(&activity)).collect();
+            ActivitySelector::check(&problem, &Output { selected })
+        };
+        assert_eq!(verdict(&[1, 4, 8, 11]), Ok(()));
+        assert_eq!(verdict(&[2, 4, 9, 11]), Ok(()));
+        assert_eq!(verdict(&[3, 9, 11]), Err(Wrong("3 activities are selected, but 4 fit".into())));
+        assert_eq!(verdict(&[1, 2, 4, 8, 11]), Err(Wrong("activities 0 and 1 overlap".into())));
+    }
+
+    /// Four activities with ends on a small grid: every subset is judged, and the run is right.
+    #[test]
+    fn activities_of_no_length_and_equal_ends_are_no_trouble() {
+        const SPANS: [(f64, f64); 6] = [(0., 0.), (0., 1.), (1., 1.), (1., 2.), (0., 2.), (2., 2.)];
+        let mut recorder = Recorder::new::<ActivitySelector>();
+        for code in 0..SPANS.len().pow(4) {
+            let (start, finish) = (0..4).map(|place| SPANS[code / SPANS.len().pow(place) % SPANS.len()]).unzip();
+            let problem = Activities { start, finish };
+            let Activities { start, finish } = &problem;
+            let overlap = |a: usize, b: usize| finish[a] > start[b] && finish[b] > start[a];
+            let fits = |set: &[bool]| (0..4).all(|a| (0..a).all(|b| !(set[a] && set[b] && overlap(a, b))));
+            let size = |set: &[bool]| set.iter().filter(|taken| **taken).count();
+
+            let sets: Vec<[bool; 4]> = (0..16).map(|bits| [1, 2, 4, 8].map(|bit| bits & bit != 0)).collect();
+            let most = sets.iter().filter(|set| fits(*set)).map(|set| size(set)).max();
+            for set in sets {
+                let accepted = ActivitySelector::check(&problem, &Output { selected: set.into() }).is_ok();
+                assert_eq!(accepted, fits(&set) && Some(size(&set)) == most, "{set:?} of {problem:?}");
+            }
+            recorder.record::<ActivitySelector>(&problem).expect("valid");
+            let Some(Cells::Class(selected)) = recorder.last().and_then(|run| run.get("selected")) else { panic!("a mask") };
+            let selected = selected.iter().map(|&taken| taken == 1).collect();
+            assert_eq!(ActivitySelector::check(&problem, &Output { selected }), Ok(()), "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_bad_problem_is_refused_with_its_reason() {
+        use crate::AnyAlgorithm;
+        let reason = |json| ActivitySelector.record_json(json, &mut ActivitySelector.recorder()).expect_err("bad").to_string();
+        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1, 1]}"#), "activity 1 ends before it begins");
+        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1]}"#), "`start` has 2 numbers, `finish` 1");
+    }
+}
