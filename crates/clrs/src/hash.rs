@@ -17,6 +17,20 @@ use crate::trajectory::Trajectory;
 #[serde(into = "String", try_from = "String")]
 pub struct ContentHash(blake3::Hash);
 
+impl ContentHash {
+    /// The hash of one sample.
+    pub fn of_sample(sample: &Trajectory<'_>) -> ContentHash {
+        let mut hasher = blake3::Hasher::new();
+        for count in [sample.nodes(), sample.steps()] {
+            hasher.update(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+        }
+        for (_, cells) in sample.iter() {
+            update_cells(&mut hasher, cells);
+        }
+        ContentHash(hasher.finalize())
+    }
+}
+
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_hex())
@@ -59,14 +73,12 @@ impl ContentHasher {
 
     /// One more sample.
     pub fn update(&mut self, sample: &Trajectory<'_>) {
-        let mut hasher = blake3::Hasher::new();
-        for count in [sample.nodes(), sample.steps()] {
-            hasher.update(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
-        }
-        for (_, cells) in sample.iter() {
-            update_cells(&mut hasher, cells);
-        }
-        self.0.update(hasher.finalize().as_bytes());
+        self.push(ContentHash::of_sample(sample));
+    }
+
+    /// One more sample, of which the hash was made before: on another thread, perhaps.
+    pub fn push(&mut self, sample: ContentHash) {
+        self.0.update(sample.0.as_bytes());
     }
 
     /// The hash of all samples so far.

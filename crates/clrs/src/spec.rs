@@ -115,6 +115,20 @@ impl Probe {
     pub const fn rows(&self, steps: usize) -> usize {
         if matches!(self.stage, Stage::Hint) { steps } else { 1 }
     }
+
+    /// Whether columns and dense arrays can hold it. A declaration in `probes!` can make no other; a file can.
+    fn is_possible(&self) -> bool {
+        let place = match self.kind {
+            Kind::Scalar | Kind::Mask => true,
+            Kind::Categorical { classes } => (1..=127).contains(&classes),
+            Kind::Pointer => self.location != Location::Graph,
+            Kind::MaskOne | Kind::Permutation | Kind::CyclicPermutation => self.location == Location::Node,
+        };
+        let masked = !self.masked || matches!(self.kind, Kind::Mask | Kind::Categorical { .. });
+        // Names become those of columns and of files in archives.
+        let name = !self.name.is_empty() && !self.name.contains(|c: char| c.is_control() || c == '/' || c == '\\');
+        place && masked && name
+    }
 }
 
 /// The probes of an algorithm in order: its own constant, or what a transform or a file made of it.
@@ -140,11 +154,15 @@ impl Spec {
     }
 }
 
+/// From outside: nothing is taken for granted.
 impl TryFrom<Vec<Probe>> for Spec {
-    type Error = NameTaken;
+    type Error = BadSpec;
 
-    fn try_from(probes: Vec<Probe>) -> Result<Spec, NameTaken> {
-        Spec::new(probes)
+    fn try_from(probes: Vec<Probe>) -> Result<Spec, BadSpec> {
+        if let Some(probe) = probes.iter().find(|probe| !probe.is_possible()) {
+            return Err(BadSpec::Probe(probe.name.clone().into_owned()));
+        }
+        Ok(Spec::new(probes)?)
     }
 }
 
@@ -167,6 +185,16 @@ impl Deref for Spec {
 #[error("two probes are called `{0}`")]
 pub struct NameTaken(pub String);
 
+/// Why probes from outside are no spec.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum BadSpec {
+    #[error(transparent)]
+    Name(#[from] NameTaken),
+    #[error("there is no such probe as `{0}` is said to be")]
+    Probe(String),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,5 +210,24 @@ mod tests {
         let spec = Spec::new(vec![pred_h, pred, first, pos.clone()]).expect("four names");
         assert_eq!(spec.iter().map(|probe| &*probe.name).collect::<Vec<_>>(), ["pos", "pred", "pred_mask", "pred_h"]);
         assert_eq!(Spec::new(vec![pos.clone(), pos]), Err(NameTaken("pos".into())));
+    }
+    #[test]
+    fn a_spec_from_outside_has_only_probes_that_can_be() {
+        let first = Probe::declared::<Node<MaskOne>>("first", Stage::Output, Dense::F64, "first node");
+        let class = |classes| Probe { kind: Kind::Categorical { classes }, ..first.clone() };
+        let impossible = [
+            Probe { location: Location::Graph, ..first.clone() },
+            Probe { masked: true, ..first.clone() },
+            Probe { name: "a/b".into(), ..first.clone() },
+            Probe { kind: Kind::Pointer, location: Location::Graph, ..first.clone() },
+            class(0),
+            class(128),
+        ];
+        for probe in impossible {
+            let name = probe.name.to_string();
+            assert_eq!(Spec::try_from(vec![probe]), Err(BadSpec::Probe(name)));
+        }
+        assert_eq!(Spec::try_from(vec![first.clone(), class(127)]), Err(BadSpec::Name(NameTaken("first".into()))));
+        assert!(Spec::try_from(vec![first]).is_ok());
     }
 }

@@ -1,6 +1,8 @@
 //! What runs of an algorithm leave behind: one set of columns for many runs, and a view of each.
 
-use crate::column::{Cells, Column};
+use std::ops::Range;
+
+use crate::column::{Cells, Column, MAX_NODES};
 use crate::spec::{Kind, Probe, Spec, Stage};
 
 /// Many runs, end to end in the same typed columns: recorded, read from a file, or rewritten.
@@ -27,6 +29,8 @@ pub enum RunsError {
     Count { expected: usize, found: usize },
     #[error("`{probe}` holds values of another type")]
     Type { probe: String },
+    #[error("run {run} has {nodes} nodes, not 1 to {MAX_NODES}")]
+    Nodes { run: usize, nodes: usize },
     #[error("`{probe}` has {found} cells after run {run}, not {expected}")]
     Length { probe: String, run: usize, expected: usize, found: usize },
     #[error("`{probe}` has a value out of range in run {run}")]
@@ -38,6 +42,28 @@ impl Runs {
     pub fn new(spec: Spec) -> Runs {
         let columns = spec.iter().map(|probe| Column::of(probe.kind)).collect();
         Runs { spec, columns, extents: Vec::new(), ends: Vec::new() }
+    }
+
+    /// Runs whose columns are at hand whole, as a file has them, with the nodes and steps of each.
+    pub fn from_columns(
+        spec: Spec,
+        extents: impl IntoIterator<Item = (usize, usize)>,
+        columns: Vec<Column>,
+    ) -> Result<Runs, RunsError> {
+        if columns.len() != spec.len() {
+            return Err(RunsError::Count { expected: spec.len(), found: columns.len() });
+        }
+        for (probe, column) in spec.iter().zip(&columns) {
+            if std::mem::discriminant(column) != std::mem::discriminant(&Column::of(probe.kind)) {
+                return Err(RunsError::Type { probe: probe.name.to_string() });
+            }
+        }
+        let mut runs = Runs { spec, columns, extents: Vec::new(), ends: Vec::new() };
+        for (nodes, steps) in extents {
+            runs.advance(nodes, steps)?;
+        }
+        runs.is_whole()?;
+        Ok(runs)
     }
 
     /// The probes, one per column.
@@ -72,6 +98,15 @@ impl Runs {
     /// All cells of every probe, in the order of the spec.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// The cells that runs have in the column at a place, end to end.
+    ///
+    /// # Panics
+    /// If there are not so many runs, or columns.
+    pub fn cells(&self, place: usize, runs: Range<usize>) -> Cells<'_> {
+        assert!(runs.end <= self.len(), "run {} of {}", runs.end, self.len());
+        self.columns[place].cells().slice(self.start(runs.start, place)..self.start(runs.end, place))
     }
 
     /// The most hint rows of any run.
@@ -142,24 +177,49 @@ impl Runs {
 
     /// Ends a run, once its rows are seen to be whole and its values in range: one sweep per run, none per row.
     pub(crate) fn close(&mut self, nodes: usize, steps: usize) -> Result<(), RunsError> {
+        self.advance(nodes, steps)?;
+        self.is_whole().inspect_err(|_| {
+            self.extents.pop();
+            self.ends.truncate(self.extents.len() * self.spec.len());
+        })
+    }
+
+    /// Takes the cells that follow for those of one more run.
+    fn advance(&mut self, nodes: usize, steps: usize) -> Result<(), RunsError> {
         let run = self.extents.len();
+        if !(1..=MAX_NODES).contains(&nodes) {
+            return Err(RunsError::Nodes { run, nodes });
+        }
         for (place, probe) in self.spec.iter().enumerate() {
             let start = self.start(run, place);
-            let end = start + probe.rows(steps) * probe.width(nodes);
+            let end = start.saturating_add(probe.rows(steps).saturating_mul(probe.width(nodes)));
             let cells = self.columns[place].cells();
-            if cells.count() != end {
-                let (probe, found) = (probe.name.to_string(), cells.count());
+            let wrong = if cells.count() < end {
+                Some(RunsError::Length { probe: probe.name.to_string(), run, expected: end, found: cells.count() })
+            } else if !in_range(probe, cells.slice(start..end), nodes) {
+                Some(RunsError::Value { probe: probe.name.to_string(), run })
+            } else {
+                None
+            };
+            if let Some(wrong) = wrong {
                 self.ends.truncate(run * self.spec.len());
-                return Err(RunsError::Length { probe, run, expected: end, found });
-            }
-            if !in_range(probe, cells.slice(start..end), nodes) {
-                let probe = probe.name.to_string();
-                self.ends.truncate(run * self.spec.len());
-                return Err(RunsError::Value { probe, run });
+                return Err(wrong);
             }
             self.ends.push(end);
         }
         self.extents.push(Extent { nodes, steps });
+        Ok(())
+    }
+
+    /// Whether every cell belongs to a run.
+    fn is_whole(&self) -> Result<(), RunsError> {
+        for (place, probe) in self.spec.iter().enumerate() {
+            let (expected, found) = (self.start(self.len(), place), self.columns[place].cells().count());
+            if found != expected {
+                let run = self.len().saturating_sub(1);
+                return Err(RunsError::Length { probe: probe.name.to_string(), run, expected, found });
+            }
+        }
         Ok(())
     }
 
