@@ -1,0 +1,88 @@
+//! Files that appear when they are whole.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::error::{At, Problem, StoreError};
+
+/// What is done where a file is there already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays; that is an error.
+    #[default]
+    Keep,
+    /// It is replaced once the new one is whole.
+    Replace,
+}
+
+/// A file under a temporary name beside its own, `.NAME.XXXXXX.partial`. It is gone if it is dropped before it is whole.
+pub(crate) struct Partial {
+    file: NamedTempFile,
+    path: PathBuf,
+    existing: Existing,
+}
+
+impl Partial {
+    pub(crate) fn create(path: &Path, existing: Existing) -> Result<Partial, StoreError> {
+        let name = path.file_name().ok_or_else(|| Problem::Io(io::Error::from(io::ErrorKind::InvalidFilename))).at(path)?;
+        // Said before the work, and made sure of after it.
+        if existing == Existing::Keep && path.symlink_metadata().is_ok() {
+            return Err(Problem::Exists).at(path);
+        }
+        let prefix = format!(".{}.", name.to_string_lossy());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(".partial");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, like any other file
+        let file = builder.tempfile_in(folder(path)).at(path)?;
+        Ok(Partial { file, path: path.into(), existing })
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn finish(self) -> Result<(), StoreError> {
+        let kept = match self.existing {
+            Existing::Keep => self.file.persist_noclobber(&self.path),
+            Existing::Replace => self.file.persist(&self.path),
+        };
+        match kept {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(Problem::Exists).at(&self.path),
+            Err(error) => Err(error.error).at(&self.path),
+        }
+    }
+}
+
+/// Makes sure that files and their names survive a power cut. Once per run: it can take as long as the writing.
+pub fn sync<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), StoreError> {
+    let mut folders = BTreeSet::new();
+    for path in paths {
+        File::open(path).and_then(|file| file.sync_all()).at(path)?;
+        folders.insert(folder(path));
+    }
+    // Where a folder cannot be opened as a file, its names are not ours to sync.
+    if cfg!(unix) {
+        for folder in folders {
+            File::open(folder).and_then(|folder| folder.sync_all()).at(folder)?;
+        }
+    }
+    Ok(())
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}

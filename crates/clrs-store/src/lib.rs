@@ -1,0 +1,16 @@
+//! Files of the benchmark: the native store, and what others read.
+//!
+//! - [`native`]: sets as Arrow IPC files, typed and ragged, with their spec, provenance and content hash.
+//! - [`npz`]: dense arrays for numpy.
+//!
+//! A file appears under its name when it is whole, and takes no other's place unless asked to ([`Existing`]). Files that are
+//! read are not trusted: what they claim is bounded before memory is taken for it, and checked before it is used.
+
+mod error;
+mod file;
+pub mod native;
+pub mod npz;
+
+pub use error::{Problem, StoreError};
+pub use file::{Existing, sync};
+pub use native::{Header, Provenance, SetReader, SetWriter, Summary};

@@ -1,0 +1,145 @@
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::{Float64Type, Int8Type, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{Array, ArrowPrimitiveType, ListArray, PrimitiveArray, RecordBatch};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_ipc::writer::{DictionaryTracker, EncodedData, IpcDataGenerator, IpcWriteContext, IpcWriteOptions};
+use arrow_ipc::{CompressionType, MetadataVersion};
+use arrow_schema::{ArrowError, SchemaRef};
+use clrs::{Cells, Column, ContentHash, Runs, Spec};
+
+use super::schema::{NodeWidth, item, schema};
+use super::{Header, MAX_BATCH_BYTES};
+use crate::error::Problem;
+
+/// What a record batch takes in memory, unless a single sample takes more: enough for zstd to find what repeats.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Measured on the canonical sets: level 3 files are a little smaller, and take twice as long.
+const ZSTD_LEVEL: i32 = 1;
+
+/// Compresses runs for a set. That is most of the work of writing, and can be done on any thread.
+#[derive(Clone)]
+pub struct Encoder {
+    spec: Spec,
+    max_nodes: usize,
+    pub(super) schema: SchemaRef,
+    pub(super) options: IpcWriteOptions,
+}
+
+/// Runs, ready to be written.
+pub struct Encoded {
+    pub(super) batches: Vec<EncodedData>,
+    pub(super) hashes: Vec<ContentHash>,
+}
+
+impl Encoder {
+    pub(super) fn new(header: &Header) -> Result<Encoder, ArrowError> {
+        let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5)?
+            .try_with_compression(Some(CompressionType::ZSTD))?
+            .try_with_compression_level(Some(ZSTD_LEVEL))?;
+        let schema = Arc::new(schema(header));
+        Ok(Encoder { spec: header.spec.clone(), max_nodes: header.max_nodes, schema, options })
+    }
+
+    /// Hashes and compresses runs.
+    pub fn encode(&self, runs: &Runs) -> Result<Encoded, Problem> {
+        if *runs.spec() != self.spec {
+            return Err(Problem::Spec);
+        }
+        if let Some(nodes) = runs.iter().map(|run| run.nodes()).find(|&nodes| nodes > self.max_nodes) {
+            return Err(Problem::Nodes { nodes, max_nodes: self.max_nodes });
+        }
+        let hashes = runs.iter().map(|run| ContentHash::of_sample(&run)).collect();
+        let mut context = IpcWriteContext::default();
+        let mut batches = Vec::new();
+        for part in parts(runs)? {
+            let batch = self.record_batch(runs, part).map_err(into_io)?;
+            let mut dictionaries = DictionaryTracker::new(true);
+            let encoded = IpcDataGenerator::default().encode(&batch, &mut dictionaries, &self.options, &mut context);
+            batches.push(encoded.map_err(into_io)?.1);
+        }
+        Ok(Encoded { batches, hashes })
+    }
+
+    fn record_batch(&self, runs: &Runs, part: Range<usize>) -> Result<RecordBatch, ArrowError> {
+        let width = NodeWidth::of(self.max_nodes);
+        let samples = || part.clone().map(|run| runs.get(run));
+        let nodes = samples().map(|run| count(run.nodes())).collect::<Result<Vec<u32>, _>>()?;
+        let steps = samples().map(|run| count(run.steps())).collect::<Result<Vec<u32>, _>>()?;
+        let mut columns: Vec<Arc<dyn Array>> = vec![array::<UInt32Type>(nodes), array::<UInt32Type>(steps)];
+        for (place, probe) in self.spec.iter().enumerate() {
+            let values = values(runs.cells(place, part.clone()), width);
+            let lengths = samples().map(|run| run.cells(place).count());
+            let list = ListArray::try_new(item(probe, width), OffsetBuffer::from_lengths(lengths), values, None)?;
+            columns.push(Arc::new(list));
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+    }
+}
+
+/// Cuts runs into those of each record batch.
+fn parts(runs: &Runs) -> Result<Vec<Range<usize>>, Problem> {
+    let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (place, run) in runs.iter().enumerate() {
+        let bytes = run.iter().map(|(_, cells)| size_of_cells(cells)).sum();
+        if bytes > MAX_BATCH_BYTES {
+            return Err(Problem::TooLarge { bytes });
+        }
+        if place > start && sum + bytes > BATCH_BYTES {
+            parts.push(start..place);
+            (start, sum) = (place, 0);
+        }
+        sum += bytes;
+    }
+    if start < runs.len() {
+        parts.push(start..runs.len());
+    }
+    Ok(parts)
+}
+
+/// Nodes get as wide as they are kept.
+#[expect(clippy::cast_possible_truncation, reason = "every node is below the nodes of its run, and the width is for those")]
+fn values(cells: Cells<'_>, width: NodeWidth) -> Arc<dyn Array> {
+    match (cells, width) {
+        (Cells::Scalar(cells), _) => array::<Float64Type>(cells.to_vec()),
+        (Cells::Class(cells), _) => array::<Int8Type>(cells.to_vec()),
+        (Cells::Node(cells), NodeWidth::One) => array::<UInt8Type>(cells.iter().map(|&node| node as u8).collect()),
+        (Cells::Node(cells), NodeWidth::Two) => array::<UInt16Type>(cells.iter().map(|&node| node as u16).collect()),
+        (Cells::Node(cells), NodeWidth::Four) => array::<UInt32Type>(cells.to_vec()),
+    }
+}
+
+fn array<T: ArrowPrimitiveType>(values: Vec<T::Native>) -> Arc<dyn Array> {
+    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), None))
+}
+
+fn count(count: usize) -> Result<u32, ArrowError> {
+    u32::try_from(count).map_err(|_| ArrowError::InvalidArgumentError(format!("a count of {count} does not fit in 32 bits")))
+}
+
+fn size_of_cells(cells: Cells<'_>) -> usize {
+    match cells {
+        Cells::Scalar(cells) => size_of_val(cells),
+        Cells::Node(cells) => size_of_val(cells),
+        Cells::Class(cells) => size_of_val(cells),
+    }
+}
+
+/// Memory that a cell of such a column takes.
+pub(super) fn size_of_cell(column: &Column) -> usize {
+    match column {
+        Column::Scalar(_) => size_of::<f64>(),
+        Column::Node(_) => size_of::<u32>(),
+        Column::Class(_) => size_of::<i8>(),
+    }
+}
+
+pub(super) fn into_io(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, error) => error,
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,144 @@
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use arrow_ipc::convert::{IpcSchemaEncoder, metadata_to_fb};
+use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, write_message};
+use arrow_ipc::{Block, FooterBuilder, MetadataVersion};
+use clrs::{ContentHash, ContentHasher, Runs};
+use flatbuffers::FlatBufferBuilder;
+
+use super::encode::{Encoded, Encoder, into_io};
+use super::{HASH_KEY, Header, MAGIC, SAMPLES_KEY};
+use crate::error::{At, StoreError};
+use crate::file::{Existing, Partial};
+
+/// Writes a set while it is made: what is written is not kept in memory.
+pub struct SetWriter {
+    encoder: Encoder,
+    hasher: ContentHasher,
+    samples: u64,
+    blocks: Vec<Block>,
+    file: BufWriter<Counted>,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The hash over all values.
+    pub hash: ContentHash,
+    /// How many samples.
+    pub samples: u64,
+    /// The size of the file.
+    pub bytes: u64,
+}
+
+impl SetWriter {
+    /// A set with no samples yet. The file gets its name in [`finish`](SetWriter::finish).
+    pub fn create(path: &Path, header: &Header, existing: Existing) -> Result<SetWriter, StoreError> {
+        let partial = Partial::create(path, existing)?;
+        let encoder = Encoder::new(header).map_err(into_io).at(path)?;
+        let mut file = BufWriter::new(Counted { partial, bytes: 0 });
+        begin(&mut file, &encoder).at(path)?;
+        Ok(SetWriter { encoder, hasher: ContentHasher::new(&header.spec), samples: 0, blocks: Vec::new(), file })
+    }
+
+    /// Adds samples.
+    pub fn write(&mut self, runs: &Runs) -> Result<(), StoreError> {
+        let encoded = self.encoder.encode(runs).at(self.path())?;
+        self.append(encoded)
+    }
+
+    /// What compresses samples for this set, for use on other threads.
+    pub fn encoder(&self) -> Encoder {
+        self.encoder.clone()
+    }
+
+    /// Adds samples that the set's [`encoder`](SetWriter::encoder) compressed.
+    pub fn append(&mut self, encoded: Encoded) -> Result<(), StoreError> {
+        for hash in &encoded.hashes {
+            self.hasher.push(*hash);
+        }
+        self.samples += encoded.hashes.len() as u64;
+        for batch in encoded.batches {
+            let start = self.file.get_ref().bytes + self.file.buffer().len() as u64;
+            let lengths = write_message(&mut self.file, batch, &self.encoder.options);
+            let (message, body) = lengths.map_err(into_io).at(self.path())?;
+            self.blocks.push(block(start, message, body).at(self.path())?);
+        }
+        Ok(())
+    }
+
+    /// Writes what is known only now, and gives the file its name.
+    pub fn finish(mut self) -> Result<Summary, StoreError> {
+        let hash = self.hasher.finish();
+        let path = self.path().to_owned();
+        self.end(hash).at(&path)?;
+        let Counted { partial, bytes } = self.file.into_inner().map_err(io::IntoInnerError::into_error).at(&path)?;
+        partial.finish()?;
+        Ok(Summary { hash, samples: self.samples, bytes })
+    }
+
+    fn end(&mut self, hash: ContentHash) -> io::Result<()> {
+        let mut builder = FlatBufferBuilder::new();
+        let no_dictionaries = builder.create_vector::<Block>(&[]);
+        let blocks = builder.create_vector(&self.blocks);
+        let schema = IpcSchemaEncoder::new().schema_to_fb_offset(&mut builder, &self.encoder.schema);
+        let metadata = [(HASH_KEY.to_owned(), hash.to_string()), (SAMPLES_KEY.to_owned(), self.samples.to_string())];
+        let metadata = metadata_to_fb(&mut builder, &metadata.into_iter().collect());
+        let mut footer = FooterBuilder::new(&mut builder);
+        footer.add_version(MetadataVersion::V5);
+        footer.add_schema(schema);
+        footer.add_dictionaries(no_dictionaries);
+        footer.add_recordBatches(blocks);
+        footer.add_custom_metadata(metadata);
+        let footer = footer.finish();
+        builder.finish(footer, None);
+        let footer = builder.finished_data();
+
+        self.file.write_all(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0])?; // no more messages
+        self.file.write_all(footer)?;
+        self.file.write_all(&i32::try_from(footer.len()).map_err(io::Error::other)?.to_le_bytes())?;
+        self.file.write_all(MAGIC)?;
+        self.file.flush()
+    }
+
+    fn path(&self) -> &Path {
+        self.file.get_ref().partial.path()
+    }
+}
+
+fn begin(file: &mut BufWriter<Counted>, encoder: &Encoder) -> io::Result<()> {
+    file.write_all(MAGIC)?;
+    file.write_all(&[0; 64 - MAGIC.len()])?;
+    let mut dictionaries = DictionaryTracker::new(true);
+    let schema =
+        IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(&encoder.schema, &mut dictionaries, &encoder.options);
+    write_message(file, schema, &encoder.options).map_err(into_io)?;
+    Ok(())
+}
+
+/// Where a record batch is.
+fn block(start: u64, message: usize, body: usize) -> io::Result<Block> {
+    let start = i64::try_from(start).map_err(io::Error::other)?;
+    let message = i32::try_from(message).map_err(io::Error::other)?;
+    let body = i64::try_from(body).map_err(io::Error::other)?;
+    Ok(Block::new(start, message, body))
+}
+
+/// A file that knows how long it is.
+struct Counted {
+    partial: Partial,
+    bytes: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.partial.file().write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.partial.file().flush()
+    }
+}

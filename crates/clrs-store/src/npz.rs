@@ -1,0 +1,66 @@
+//! Dense arrays for numpy: a zip archive of `.npy` files, which `numpy.load` opens.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use clrs::{Array, Batch, Data};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::error::{At, StoreError};
+use crate::file::{Existing, Partial};
+use crate::native::column_name;
+
+/// Writes arrays under the names that are given.
+pub fn write_npz<'a>(
+    path: &Path,
+    arrays: impl IntoIterator<Item = (&'a str, &'a Array)>,
+    existing: Existing,
+) -> Result<(), StoreError> {
+    let mut partial = Partial::create(path, existing)?;
+    let mut archive = ZipWriter::new(BufWriter::new(partial.file()));
+    for (name, array) in arrays {
+        add(&mut archive, name, array).at(path)?;
+    }
+    archive.finish().map_err(io::Error::from).and_then(|mut file| file.flush()).at(path)?;
+    partial.finish()
+}
+
+/// Writes a batch: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
+pub fn write_batch(path: &Path, batch: &Batch, existing: Existing) -> Result<(), StoreError> {
+    let lengths = Array { shape: vec![batch.samples()], data: Data::F64(batch.lengths.clone()) };
+    let arrays: Vec<(String, &Array)> = batch.iter().map(|(probe, array)| (column_name(probe), array)).collect();
+    let arrays = arrays.iter().map(|(name, array)| (name.as_str(), *array));
+    write_npz(path, arrays.chain([("lengths", &lengths)]), existing)
+}
+
+/// One `.npy` file: a magic number, a Python literal that says what follows, and the cells.
+fn add<W: Write + io::Seek>(archive: &mut ZipWriter<W>, name: &str, array: &Array) -> io::Result<()> {
+    const { assert!(cfg!(target_endian = "little"), "cells are written as they lie in memory") };
+    let (dtype, bytes): (&str, &[u8]) = match &array.data {
+        Data::F64(cells) => ("<f8", bytemuck::cast_slice(cells)),
+        Data::F32(cells) => ("<f4", bytemuck::cast_slice(cells)),
+        Data::I64(cells) => ("<i8", bytemuck::cast_slice(cells)),
+    };
+    // Padding and long arrays of few values shrink a hundredfold even at the fastest level.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(1))
+        .large_file(bytes.len() > u32::MAX as usize / 2);
+    archive.start_file(format!("{name}.npy"), options)?;
+    archive.write_all(&npy_header(dtype, &array.shape))?;
+    archive.write_all(bytes)
+}
+
+/// Version 1.0 of the format; the cells begin at a multiple of 64.
+fn npy_header(dtype: &str, shape: &[usize]) -> Vec<u8> {
+    let axes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let comma = if shape.len() == 1 { "," } else { "" }; // a tuple of one
+    let mut literal = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({axes}{comma}), }}");
+    let before = 10; // magic, version, and the length of the literal
+    let padding = (before + literal.len() + 1).next_multiple_of(64) - (before + literal.len() + 1);
+    literal.extend(std::iter::repeat_n(' ', padding));
+    literal.push('\n');
+    let length = u16::try_from(literal.len()).expect("a few axes");
+    [b"\x93NUMPY\x01\x00", &length.to_le_bytes()[..], literal.as_bytes()].concat()
+}
