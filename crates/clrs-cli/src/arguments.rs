@@ -1,6 +1,8 @@
 //! Arguments that several verbs share.
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clrs::sampling::Settings;
 use clrs::{AnyAlgorithm, Registry};
@@ -31,4 +33,23 @@ impl Drawing {
     pub(crate) fn settings(&self) -> Result<Settings> {
         Ok(Settings::parse(self.settings.iter().map(String::as_str))?)
     }
+}
+
+/// The sets of a folder by name, or the one set that is meant.
+pub(crate) fn sets(path: &Path) -> Result<Vec<PathBuf>> {
+    if path.is_file() {
+        return Ok(vec![path.into()]);
+    }
+    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+        let hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if !hidden && file.extension().is_some_and(|extension| extension == "arrow") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    ensure!(!files.is_empty(), "no sets (*.arrow) in {}: `clrs generate --out {0}` makes some", path.display());
+    Ok(files)
 }

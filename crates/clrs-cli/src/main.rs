@@ -1,6 +1,7 @@
 //! The binary `clrs`: one file per verb, no logic of its own.
 
 mod arguments;
+mod progress;
 mod table;
 mod verbs;
 

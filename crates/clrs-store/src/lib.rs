@@ -1,6 +1,7 @@
 //! Files of the benchmark: the native store, and what others read.
 //!
 //! - [`native`]: sets as Arrow IPC files, typed and ragged, with their spec, provenance and content hash.
+//! - [`generate`], [`verify`], [`stats`]: sets are made, checked and described.
 //! - [`npz`]: dense arrays for numpy.
 //!
 //! A file appears under its name when it is whole, and takes no other's place unless asked to ([`Existing`]). Files that are
@@ -8,8 +9,11 @@
 
 mod error;
 mod file;
+pub mod generate;
 pub mod native;
 pub mod npz;
+pub mod stats;
+pub mod verify;
 
 pub use error::{Problem, StoreError};
 pub use file::{Existing, sync};

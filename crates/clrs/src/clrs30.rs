@@ -18,6 +18,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{AnyAlgorithm, Family};
+use crate::hash::ContentHash;
 use crate::registry::Registry;
 use crate::spec::{Kind, Probe, Spec, Stage};
 
@@ -67,6 +68,13 @@ impl BenchmarkSet {
     pub fn name(&self) -> String {
         format!("{}_{}", self.algorithm.name(), self.split.name())
     }
+
+    /// The content hash that the set has.
+    pub fn pinned_hash(&self, version: Version) -> Option<ContentHash> {
+        let name = self.name();
+        let line = version.hashes().lines().find_map(|line| line.strip_prefix(&name)?.strip_prefix(' '));
+        line.and_then(|hash| ContentHash::try_from(hash.to_owned()).ok())
+    }
 }
 
 impl Split {
@@ -92,6 +100,14 @@ impl Version {
         match self {
             Version::V2_0_3 => "clrs30@2.0.3",
             Version::V1_0_0 => "clrs30@1.0.0",
+        }
+    }
+
+    /// A line per set: its name and its content hash. Written by `cargo xtask hashes`.
+    const fn hashes(self) -> &'static str {
+        match self {
+            Version::V2_0_3 => include_str!("../hashes/clrs30@2.0.3.txt"),
+            Version::V1_0_0 => include_str!("../hashes/clrs30@1.0.0.txt"),
         }
     }
 

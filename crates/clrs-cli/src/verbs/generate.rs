@@ -85,10 +85,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
     let started = Instant::now();
     let bar = Bar::new(plans.iter().map(|plan| plan.range().1).sum(), arguments.quiet || arguments.json);
-    let manner = Manner {
-        existing: if arguments.force { Existing::Replace } else { Existing::Keep },
-        threads: arguments.threads,
-    };
+    let manner =
+        Manner { existing: if arguments.force { Existing::Replace } else { Existing::Keep }, threads: arguments.threads };
     let made = match generate::generate(&plans, &arguments.out, manner, &bar) {
         Ok(made) => made,
         Err(GenerateError::Stopped) => {

@@ -1,9 +1,13 @@
 //! One file per verb: its arguments, and what it does with them.
 
 mod completions;
+mod generate;
 mod list;
+mod sample;
 mod show;
+mod stats;
 mod trace;
+mod verify;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -13,6 +17,10 @@ pub(crate) enum Verb {
     List(list::Arguments),
     Show(show::Arguments),
     Trace(trace::Arguments),
+    Sample(sample::Arguments),
+    Generate(generate::Arguments),
+    Verify(verify::Arguments),
+    Stats(stats::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -22,6 +30,10 @@ impl Verb {
             Verb::List(arguments) => list::run(&arguments),
             Verb::Show(arguments) => show::run(&arguments),
             Verb::Trace(arguments) => trace::run(&arguments),
+            Verb::Sample(arguments) => sample::run(&arguments),
+            Verb::Generate(arguments) => generate::run(&arguments),
+            Verb::Verify(arguments) => verify::run(&arguments),
+            Verb::Stats(arguments) => stats::run(&arguments),
             Verb::Completions(arguments) => {
                 completions::run(&arguments);
                 Ok(())

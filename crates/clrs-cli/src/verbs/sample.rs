@@ -7,6 +7,8 @@ use clrs::digest::Digests;
 use clrs::sampling::{FixedSet, SampleError, Sampler, Stream};
 use clrs::transform::{self, Chunks};
 use clrs::{Array, Batch, Data, RandomState, Spec, Stage};
+use clrs_store::Existing;
+use clrs_store::npz::write_npz;
 use serde_json::{Map, Value};
 
 use crate::arguments::{self, Drawing};
@@ -84,7 +86,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let path = arguments.out.as_ref().context("--out FILE.npz says where to write")?;
     let arrays = arrays(arguments, &mut source)?;
-    clrs_store::npz::write(path, arrays.iter().map(|(name, array)| (name.as_str(), array)), arguments.force)?;
+    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    write_npz(path, arrays.iter().map(|(name, array)| (name.as_str(), array)), existing)?;
     Ok(())
 }
 
@@ -114,7 +117,9 @@ fn arrays(arguments: &Arguments, source: &mut Source) -> Result<Vec<(String, Arr
     let mut positions = RandomState::new(arguments.position_seed);
     let mut named = Vec::new();
     if chunk {
-        let Some(&lanes) = arguments.next.first() else { bail!("chunks are cut from batches: --next says how many samples each") };
+        let Some(&lanes) = arguments.next.first() else {
+            bail!("chunks are cut from batches: --next says how many samples each")
+        };
         ensure!(arguments.next.iter().all(|&count| count == lanes), "chunks are cut from batches of one size");
         let mut failed = None;
         let batches = std::iter::from_fn(|| {

@@ -29,7 +29,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let counted: Vec<(String, u64, Stats)> = files.par_iter().map(count).collect::<Result<_>>()?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
-        let sets: Vec<_> = counted.iter().map(|(name, bytes, stats)| json!({ "name": name, "bytes": bytes, "stats": stats })).collect();
+        let sets: Vec<_> =
+            counted.iter().map(|(name, bytes, stats)| json!({ "name": name, "bytes": bytes, "stats": stats })).collect();
         return Ok(writeln!(out, "{:#}", json!({ "sets": sets }))?);
     }
     let mut table = Table::new(&["set", "samples", "nodes", "steps least", "mean", "most", "kB"]);

@@ -1,0 +1,288 @@
+//! Makes sets and writes them: many at once, each by one thread, or one by all threads.
+//!
+//! A set is drawn, run and written in pieces of a few megabytes, so it is never whole in memory. Neither the pieces nor
+//! anything else in a file depends on the number of threads.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use clrs::clrs30::{BenchmarkSet, Version};
+use clrs::sampling::{SampleError, Sampler, Seeding, Settings};
+use clrs::{AnyAlgorithm, Probe, Recorder, Spec};
+use rayon::prelude::*;
+
+use crate::error::{At, Problem, StoreError};
+use crate::file::Existing;
+use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetWriter, Summary};
+
+/// A part of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which, counted from 0.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+/// Everything that decides the values of a set, and its name.
+#[derive(Clone)]
+pub struct Plan {
+    /// Name of the set, and of its file.
+    pub name: String,
+    /// Whose runs it holds.
+    pub algorithm: &'static dyn AnyAlgorithm,
+    /// The probes that are kept.
+    pub spec: Spec,
+    /// The size that problems are drawn at.
+    pub size: usize,
+    /// How many samples the set has, over all its shards.
+    pub samples: usize,
+    /// The seed.
+    pub seed: u32,
+    /// How samples get their random numbers.
+    pub seeding: Seeding,
+    /// Options of the distribution.
+    pub settings: Settings,
+    /// The part to make.
+    pub shard: Option<Shard>,
+    /// The benchmark it belongs to.
+    pub benchmark: Option<Version>,
+}
+
+impl Plan {
+    /// A set of the benchmark.
+    pub fn of_benchmark(version: Version, set: BenchmarkSet) -> Plan {
+        Plan {
+            name: set.name(),
+            algorithm: set.algorithm,
+            spec: set.spec,
+            size: set.size,
+            samples: set.samples,
+            seed: set.seed,
+            seeding: Seeding::Reference,
+            settings: Settings::default(),
+            shard: None,
+            benchmark: Some(version),
+        }
+    }
+
+    /// Where the set, or the shard of it, is written.
+    pub fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(match self.shard {
+            None => format!("{}.arrow", self.name),
+            Some(Shard { index, of }) => format!("{}-{index:05}-of-{of:05}.arrow", self.name),
+        })
+    }
+
+    /// The samples to make: their first number, and how many.
+    pub fn range(&self) -> (usize, usize) {
+        let Some(Shard { index, of }) = self.shard else { return (0, self.samples) };
+        let cut = |index: u32| self.samples * index as usize / of as usize;
+        (cut(index), cut(index + 1) - cut(index))
+    }
+
+    /// No more cells than this are written: a guess at the work.
+    fn most_cells(&self) -> usize {
+        let steps = self.algorithm.max_steps(self.size);
+        let row = |probe: &Probe| probe.rows(steps).saturating_mul(probe.width(self.size));
+        self.spec.iter().map(row).fold(0, usize::saturating_add).saturating_mul(self.range().1)
+    }
+
+    fn header(&self, max_nodes: usize) -> Header {
+        Header {
+            name: self.name.clone(),
+            algorithm: self.algorithm.name().into(),
+            max_nodes,
+            spec: self.spec.clone(),
+            provenance: Provenance {
+                benchmark: self.benchmark.map(|version| version.name().into()),
+                size: self.size,
+                samples: self.samples as u64,
+                seed: self.seed,
+                seeding: self.seeding,
+                options: self.settings.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                shard: self.shard.map(|Shard { index, of }| (index, of)),
+                ..Provenance::default()
+            },
+        }
+    }
+}
+
+/// How sets are made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// What is done where a file is there that is not the set.
+    pub existing: Existing,
+    /// Threads to work on; 0 for as many as there are cores.
+    pub threads: usize,
+}
+
+/// What became of a plan.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// Its file.
+    pub path: PathBuf,
+    /// What the file holds.
+    pub summary: Summary,
+    /// Whether it was there already, whole.
+    pub was_there: bool,
+}
+
+/// Why sets could not be made.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum GenerateError {
+    #[error("{name}: {error}")]
+    Sample { name: String, error: SampleError },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{}: another set is there, {difference}; choose another folder or name, or replace it with --force", .path.display())]
+    Other { path: PathBuf, difference: String },
+    #[error("two sets are called {0}: give them names of their own")]
+    Twice(String),
+    #[error("stopped")]
+    Stopped,
+    #[error("cannot start threads: {0}")]
+    Threads(String),
+}
+
+/// Told how the work goes on, from any thread.
+pub trait Progress: Sync {
+    /// So many more samples of a set are written, or were there.
+    fn samples(&self, plan: &Plan, count: usize);
+    /// A set is whole.
+    fn done(&self, plan: &Plan, made: &Made);
+    /// Whether to stop at the next occasion.
+    fn stop(&self) -> bool;
+}
+
+/// Makes every set that is not there yet, whole and the same. What was made before an error, or a stop, stays.
+pub fn generate(plans: &[Plan], folder: &Path, manner: Manner, progress: &dyn Progress) -> Result<Vec<Made>, GenerateError> {
+    let mut names: Vec<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(GenerateError::Twice(twice[0].into()));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(manner.threads).build();
+    let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
+    // With a set for every thread, each keeps to its own; else all work on one set after another.
+    let alone = plans.len() >= pool.current_num_threads();
+    let make = |plan: &Plan| make_set(plan, folder, manner.existing, !alone, progress);
+    let mut order: Vec<usize> = (0..plans.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse(plans[place].most_cells()));
+    let mut made: Vec<(usize, Made)> = pool.install(|| {
+        let make = |place: usize| Ok((place, make(&plans[place])?));
+        if alone {
+            // One at a time and the largest first, so that no thread is left with a large one at the end.
+            order.iter().par_bridge().map(|&place| make(place)).collect::<Result<_, GenerateError>>()
+        } else {
+            order.iter().map(|&place| make(place)).collect()
+        }
+    })?;
+    made.sort_by_key(|(place, _)| *place);
+    Ok(made.into_iter().map(|(_, made)| made).collect())
+}
+
+/// What a record batch should weigh: enough for compression, little enough for memory.
+const PIECE_BYTES: usize = 4 << 20;
+/// Samples that show how much one weighs.
+const FIRST_PIECE: usize = 4;
+/// Problems are kept until they are run: not too many at once.
+const MOST_SAMPLES: usize = 4096;
+
+fn make_set(
+    plan: &Plan,
+    folder: &Path,
+    existing: Existing,
+    parallel: bool,
+    progress: &dyn Progress,
+) -> Result<Made, GenerateError> {
+    let path = plan.path(folder);
+    if path.exists() {
+        match is_there(plan, &path) {
+            Ok(summary) => {
+                let made = Made { path, summary, was_there: true };
+                progress.samples(plan, plan.range().1);
+                progress.done(plan, &made);
+                return Ok(made);
+            }
+            Err(error) if existing == Existing::Keep => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let sampled = |error: SampleError| GenerateError::Sample { name: plan.name.clone(), error };
+    let (first, count) = plan.range();
+    let sampler = Sampler::with_seeding(plan.algorithm, plan.size, plan.seed, &plan.settings, plan.seeding, first as u64);
+    let mut sampler = sampler.map_err(sampled)?;
+
+    // The first samples say how wide nodes are, and how many samples make a piece; neither depends on threads.
+    let mut recorder = plan.algorithm.recorder();
+    let begin = FIRST_PIECE.min(count);
+    sampler.record(begin, &mut recorder).map_err(|error| sampled(error.into()))?;
+    let nodes = recorder.runs().iter().map(|run| run.nodes()).max().unwrap_or(plan.size);
+    let piece = (PIECE_BYTES * begin.max(1) / recorder.runs().bytes().max(1)).clamp(1, MOST_SAMPLES);
+    let mut writer = SetWriter::create(&path, &plan.header(nodes), existing)?;
+    let encoder = writer.encoder();
+    writer.append(encode(plan, &encoder, &mut recorder).at(&path)?)?;
+    progress.samples(plan, begin);
+
+    let mut left = count - begin;
+    let at_once = if parallel { rayon::current_num_threads() } else { 1 };
+    while left > 0 {
+        if progress.stop() {
+            return Err(GenerateError::Stopped);
+        }
+        let now = left.min(piece * at_once);
+        sampler.draw(now).map_err(|error| sampled(error.into()))?;
+        let pieces: Vec<Range<usize>> = (0..now).step_by(piece).map(|start| start..now.min(start + piece)).collect();
+        let run = |recorder: &mut Recorder, places: &Range<usize>| {
+            recorder.clear();
+            places
+                .clone()
+                .try_for_each(|place| sampler.drawn().record(place, recorder))
+                .map_err(|error| sampled(error.into()))?;
+            Ok::<_, GenerateError>(encode(plan, &encoder, recorder).at(&path)?)
+        };
+        if let [only] = &pieces[..] {
+            writer.append(run(&mut recorder, only)?)?;
+        } else {
+            let encoded = pieces.par_iter().map_init(|| plan.algorithm.recorder(), run).collect::<Result<Vec<_>, _>>()?;
+            encoded.into_iter().try_for_each(|encoded| writer.append(encoded))?;
+        }
+        left -= now;
+        progress.samples(plan, now);
+    }
+    let summary = writer.finish()?;
+    let made = Made { path, summary, was_there: false };
+    progress.done(plan, &made);
+    Ok(made)
+}
+
+/// Compresses what was recorded, under the plan's spec.
+fn encode(plan: &Plan, encoder: &Encoder, recorder: &mut Recorder) -> Result<Encoded, Problem> {
+    if recorder.runs().spec() == &plan.spec {
+        return encoder.encode(recorder.runs());
+    }
+    let recorded = std::mem::replace(recorder, plan.algorithm.recorder());
+    encoder.encode(&recorded.into_runs().with_spec(&plan.spec))
+}
+
+/// What the file holds, if it is the planned set, whole.
+fn is_there(plan: &Plan, path: &Path) -> Result<Summary, GenerateError> {
+    let reader = SetReader::open(path)?;
+    let header = reader.header();
+    let planned = plan.header(header.max_nodes);
+    let other = |difference: &str| GenerateError::Other { path: path.into(), difference: difference.into() };
+    let (there, ours) = (&header.provenance, &planned.provenance);
+    if header.algorithm != planned.algorithm {
+        return Err(other(&format!("of {}", header.algorithm)));
+    }
+    if (&there.benchmark, there.size, there.samples, there.seed, there.seeding, &there.options, &there.shard)
+        != (&ours.benchmark, ours.size, ours.samples, ours.seed, ours.seeding, &ours.options, &ours.shard)
+        || header.spec != planned.spec
+    {
+        return Err(other("made with other settings"));
+    }
+    let bytes = path.metadata().at(path)?.len();
+    Ok(Summary { hash: reader.hash(), samples: reader.samples(), bytes })
+}
