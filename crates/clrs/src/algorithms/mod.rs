@@ -13,6 +13,7 @@ pub mod searching;
 pub mod sorting;
 pub mod strings;
 pub mod subarray;
+pub mod trees;
 
 use crate::algorithm::AnyAlgorithm;
 
@@ -20,20 +21,26 @@ use crate::algorithm::AnyAlgorithm;
 pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::articulation_points::ArticulationPoints,
     &greedy::activity_selector::ActivitySelector,
+    &graphs::bellman_ford::BellmanFord,
     &graphs::bfs::Bfs,
     &searching::binary_search::BinarySearch,
     &graphs::bridges::Bridges,
     &sorting::bubble_sort::BubbleSort,
     &graphs::dag_shortest_paths::DagShortestPaths,
     &graphs::dfs::Dfs,
+    &graphs::dijkstra::Dijkstra,
     &divide_and_conquer::find_maximum_subarray_kadane::FindMaximumSubarrayKadane,
+    &graphs::floyd_warshall::FloydWarshall,
     &sorting::heapsort::Heapsort,
     &sorting::insertion_sort::InsertionSort,
     &searching::minimum::Minimum,
+    &graphs::mst_kruskal::MstKruskal,
+    &graphs::mst_prim::MstPrim,
     &searching::quickselect::Quickselect,
     &sorting::quicksort::Quicksort,
     &graphs::strongly_connected_components::StronglyConnectedComponents,
     &greedy::task_scheduling::TaskScheduling,
     &graphs::topological_sort::TopologicalSort,
     &divide_and_conquer::find_maximum_subarray::FindMaximumSubarray,
+    &graphs::bipartite_matching::BipartiteMatching,
 ];

@@ -2,6 +2,7 @@
 //! inputs; either way it is valid before an algorithm sees it. A problem and its distribution share a file.
 
 mod activities;
+mod bipartite;
 mod graph;
 mod graph_family;
 mod keys;
@@ -11,6 +12,7 @@ mod random_graph;
 mod tasks;
 
 pub use activities::{Activities, UniformActivities};
+pub use bipartite::{BipartiteGraph, BipartiteOptions, RandomBipartiteGraphs};
 pub use graph::{Graph, SourcedGraph};
 pub use graph_family::{FamilyOptions, GraphFamily};
 pub use keys::{Keys, UniformKeys};

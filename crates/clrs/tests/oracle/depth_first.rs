@@ -38,7 +38,7 @@ fn are_bridges(weights: &Matrix, is_bridge: &[i8]) -> bool {
 }
 
 /// Each node takes the smallest label around it until nothing changes.
-fn components(weights: &Matrix) -> usize {
+pub(super) fn components(weights: &Matrix) -> usize {
     let mut label: Vec<usize> = (0..weights.n()).collect();
     while let Some((u, v)) = (0..label.len()).find_map(|u| Some((u, weights.neighbours(u).find(|&v| label[v] < label[u])?))) {
         label[u] = label[v];

@@ -1,9 +1,16 @@
-use clrs::problems::SourcedGraph;
-use clrs::{Cells, Problem};
+use clrs::problems::{BipartiteGraph, Graph, Matrix, SourcedGraph};
+use clrs::{Cells, CheckError, Column, Problem, RandomState, Registry, Stage};
+
+use super::depth_first::components;
 
 pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     match (algorithm, outputs) {
         ("bfs", &[Cells::Node(pi)]) => Some(is_shortest_tree(&SourcedGraph::from_json(problem).expect("drawn"), pi)),
+        ("bellman_ford" | "dijkstra", &[Cells::Node(pi)]) => Some(is_lightest_path_tree(problem, pi)),
+        ("floyd_warshall", &[Cells::Node(pi)]) => Some(are_lightest_paths(problem, pi)),
+        ("mst_kruskal", &[Cells::Class(in_mst)]) => Some(is_lightest_forest(problem, in_mst)),
+        ("mst_prim", &[Cells::Node(pi)]) => Some(is_lightest_tree(problem, pi)),
+        ("bipartite_matching", &[Cells::Class(in_matching)]) => Some(is_largest_matching(problem, in_matching)),
         _ => None,
     }
 }
@@ -29,4 +36,196 @@ fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32])
         let alone = node == *source || hops[node] >= far;
         if alone { parent == node } else { weights.has_edge(parent, node) && hops[parent] + 1 == hops[node] }
     })
+}
+
+fn is_lightest_path_tree(problem: &str, pi: &[u32]) -> bool {
+    let SourcedGraph { weights, source } = SourcedGraph::from_json(problem).expect("drawn");
+    let lightest = lightest_paths(&weights, source);
+    pi.iter().enumerate().all(|(node, &parent)| match lightest[node] {
+        None => parent as usize == node,
+        Some(_) if node == source => parent as usize == node,
+        Some(lightest) => is_as_light(path_weight(&weights, source, pi, node), lightest),
+    })
+}
+
+/// The diagonal is not judged.
+fn are_lightest_paths(problem: &str, pi: &[u32]) -> bool {
+    let weights = Graph::from_json(problem).expect("drawn").weights;
+    let n = weights.n();
+    (0..n).all(|source| {
+        let (row, lightest) = (&pi[source * n..][..n], lightest_paths(&weights, source));
+        (0..n).filter(|&node| node != source).all(|node| match lightest[node] {
+            None => row[node] as usize == source,
+            Some(lightest) => is_as_light(path_weight(&weights, source, row, node), lightest),
+        })
+    })
+}
+
+fn is_as_light(weight: Option<f64>, lightest: f64) -> bool {
+    weight.is_some_and(|weight| (weight - lightest).abs() <= 1e-9 * lightest.abs())
+}
+
+/// The weight of the path that pointers describe, if they describe one.
+fn path_weight(weights: &Matrix, source: usize, pi: &[u32], node: usize) -> Option<f64> {
+    let (mut node, mut weight) = (node, 0.0);
+    for _ in 0..weights.n() {
+        if node == source {
+            return Some(weight);
+        }
+        let parent = pi[node] as usize;
+        if !weights.has_edge(parent, node) {
+            return None;
+        }
+        weight += weights[(parent, node)];
+        node = parent;
+    }
+    None
+}
+
+/// The least weight of all paths that visit no node twice; `None` where there is no path.
+fn lightest_paths(weights: &Matrix, source: usize) -> Vec<Option<f64>> {
+    fn walk(weights: &Matrix, path: &mut Vec<usize>, weight: f64, lightest: &mut [Option<f64>]) {
+        let node = *path.last().expect("starts at the source");
+        lightest[node] = Some(lightest[node].map_or(weight, |lightest| lightest.min(weight)));
+        for next in weights.neighbours(node) {
+            if !path.contains(&next) {
+                path.push(next);
+                walk(weights, path, weight + weights[(node, next)], lightest);
+                path.pop();
+            }
+        }
+    }
+    let mut lightest = vec![None; weights.n()];
+    walk(weights, &mut vec![source], 0.0, &mut lightest);
+    lightest
+}
+
+/// The diagonal is not judged.
+fn is_lightest_forest(problem: &str, in_mst: &[i8]) -> bool {
+    let weights = Graph::from_json(problem).expect("drawn").weights;
+    let n = weights.n();
+    let symmetric = (0..n * n).all(|cell| in_mst[cell] == in_mst[cell % n * n + cell / n]);
+    let real = (0..n * n).all(|cell| in_mst[cell] == 0 || cell / n == cell % n || weights.has_edge(cell / n, cell % n));
+    let marked = Matrix::from_fn(n, |u, v| if u != v && in_mst[u * n + v] == 1 { weights[(u, v)] } else { 0.0 });
+    symmetric && real && spans(&marked, &weights)
+}
+
+/// Of the other components there is a right tree already.
+fn is_lightest_tree(problem: &str, pi: &[u32]) -> bool {
+    let SourcedGraph { weights, source } = SourcedGraph::from_json(problem).expect("drawn");
+    let n = weights.n();
+    let reached = lightest_paths(&weights, source);
+    let inside = Matrix::from_fn(n, |u, v| if reached[u].is_some() { weights[(u, v)] } else { 0.0 });
+    let points = |child: usize, parent: usize| child != parent && pi[child] as usize == parent;
+    let real = (0..n).all(|node| pi[node] as usize == node || inside.has_edge(node, pi[node] as usize));
+    let rooted = (0..n).filter(|&node| reached[node].is_some()).all(|node| path_weight(&weights, source, pi, node).is_some());
+    let tree = Matrix::from_fn(n, |u, v| if points(u, v) || points(v, u) { inside[(u, v)] } else { 0.0 });
+    pi[source] as usize == source && real && rooted && spans(&tree, &inside)
+}
+
+/// Whether edges join all that the graph joins, with the least weight: what is left when heavy edges are taken away as long as
+/// nothing falls apart.
+fn spans(tree: &Matrix, weights: &Matrix) -> bool {
+    let n = weights.n();
+    let mut left = Matrix::from_fn(n, |u, v| if u == v { 0.0 } else { weights[(u, v)] });
+    let mut edges: Vec<(usize, usize)> = (0..n).flat_map(|u| (0..u).map(move |v| (u, v))).collect();
+    edges.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    for (u, v) in edges {
+        let mut fewer = left.clone();
+        fewer[(u, v)] = 0.0;
+        fewer[(v, u)] = 0.0;
+        if components(&fewer) == components(&left) {
+            left = fewer;
+        }
+    }
+    let edges = |graph: &Matrix| graph.cells().iter().filter(|weight| **weight != 0.0).count();
+    let total = |graph: &Matrix| graph.cells().iter().sum::<f64>();
+    components(tree) == components(weights) && edges(tree) == edges(&left) && is_as_light(Some(total(tree)), total(&left))
+}
+
+/// Only the edges from left to right are judged.
+fn is_largest_matching(problem: &str, in_matching: &[i8]) -> bool {
+    /// The most edges that can be matched from the first so many nodes of the left, the rest of the right being free.
+    fn most(edges: &[(usize, usize)], left: usize, taken: &mut Vec<usize>) -> usize {
+        let Some(l) = left.checked_sub(1) else { return 0 };
+        let mut best = most(edges, l, taken);
+        for &(_, r) in edges.iter().filter(|edge| edge.0 == l) {
+            if !taken.contains(&r) {
+                taken.push(r);
+                best = best.max(1 + most(edges, l, taken));
+                taken.pop();
+            }
+        }
+        best
+    }
+    let BipartiteGraph { left, right, edges } = BipartiteGraph::from_json(problem).expect("drawn");
+    let answer = |&(l, r): &(usize, usize)| in_matching[(1 + l) * (left + right + 2) + 1 + left + r];
+    let matched: Vec<_> = edges.iter().filter(|edge| answer(edge) == 1).collect();
+    let alone = |edge: &(usize, usize)| matched.iter().filter(|other| other.0 == edge.0 || other.1 == edge.1).count() == 1;
+    edges.iter().all(|edge| answer(edge) != -1)
+        && matched.iter().all(|edge| alone(edge))
+        && matched.len() == most(&edges, left, &mut Vec::new())
+}
+
+/// Single changes do not lead from one right tree to all others, so here is every answer there is. With weights of 1 and 2 only,
+/// many are right.
+#[test]
+fn checks_and_oracles_agree_on_every_answer_to_small_graphs() {
+    const PROBLEMS: usize = 30;
+    let mut random = RandomState::new(1);
+    for name in ["bellman_ford", "dijkstra", "mst_prim", "floyd_warshall", "mst_kruskal", "bipartite_matching"] {
+        let algorithm = Registry::builtin().find(name).expect("listed");
+        let (mut right, mut wrong) = (0, 0);
+        for _ in 0..PROBLEMS {
+            let n = if name == "floyd_warshall" { 3 } else { 4 };
+            let drawn = random.choices(3, n * n);
+            let weights = Matrix::from_fn(n, |u, v| drawn[u.min(v) * n + u.max(v)] as f64);
+            let problem = match name {
+                "floyd_warshall" | "mst_kruskal" => Graph { weights }.to_json(),
+                "bipartite_matching" => {
+                    let edges = (0..6).filter(|&cell| drawn[cell] > 0).map(|cell| (cell / 2, cell % 2)).collect();
+                    BipartiteGraph { left: 3, right: 2, edges }.to_json()
+                }
+                _ => SourcedGraph { weights, source: random.choice(n) }.to_json(),
+            };
+            let mut recorder = algorithm.recorder();
+            algorithm.record_json(&problem, &mut recorder).expect("admitted");
+            let run = recorder.last().expect("recorded");
+            for answer in every_answer(name) {
+                let answer = [answer.cells()];
+                let accepted = match algorithm.check(run.nodes(), &run.stage(Stage::Input), &answer) {
+                    Ok(()) => true,
+                    Err(CheckError::Wrong(_)) => false,
+                    Err(foreign) => panic!("{name}: {foreign}"),
+                };
+                assert_eq!(Some(accepted), is_right(name, &problem, &answer), "{name}: {answer:?} for {problem}");
+                *(if accepted { &mut right } else { &mut wrong }) += 1;
+            }
+        }
+        assert!(right > PROBLEMS && wrong > right, "{name}: {right} right, {wrong} wrong");
+    }
+}
+
+/// All pointers, all symmetric masks of four nodes, and all masks of the edges from three on the left to two on the right.
+fn every_answer(algorithm: &str) -> Vec<Column> {
+    let digits = |base: u32, places: u32| {
+        let digit = move |code: u32, place: u32| code / base.pow(place) % base;
+        (0..base.pow(places)).map(move |code| (0..places).map(|place| digit(code, place)).collect::<Vec<u32>>())
+    };
+    let class = |digit: u32| i8::try_from(digit).expect("a digit");
+    match algorithm {
+        "floyd_warshall" => digits(3, 9).map(Column::Node).collect(),
+        "mst_kruskal" => {
+            let pair = |cell: usize| (cell / 4).min(cell % 4) * 4 + (cell / 4).max(cell % 4);
+            let place = |cell: usize| [1, 2, 3, 6, 7, 11].iter().position(|&upper| upper == pair(cell));
+            let cell = |bits: &[u32], cell: usize| place(cell).map_or(1, |place| class(bits[place]));
+            digits(2, 6).map(|bits| Column::Class((0..16).map(|at| cell(&bits, at)).collect())).collect()
+        }
+        "bipartite_matching" => {
+            let place = |u: usize, v: usize| ((1..4).contains(&u) && (4..6).contains(&v)).then(|| (u - 1) * 2 + v - 4);
+            let cell = |answers: &[u32], at: usize| place(at / 7, at % 7).map_or(-1, |place| class(answers[place]) - 1);
+            digits(3, 6).map(|answers| Column::Class((0..49).map(|at| cell(&answers, at)).collect())).collect()
+        }
+        _ => digits(4, 4).map(Column::Node).collect(),
+    }
 }

@@ -1,0 +1,178 @@
+//! Dijkstra's algorithm
+//!
+//! # Idea
+//! Finds shortest paths from a source. The nearest node whose distance is not final yet cannot come nearer, for weights are not
+//! negative: its distance becomes final, and its neighbours may be nearer by way of it.
+//!
+//! # One step
+//! The nearest node leaves the queue, and all its edges are relaxed.
+//!
+//! # Steps
+//! The start, and one per node that can be reached: at most `n + 1`.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 24.3.
+//!
+//! # What counts as right
+//! Any tree of shortest paths, with lengths compared within 1e-9; nodes that cannot be reached point to themselves.
+//!
+//! # Differences
+//! Negative weights are refused. As in the reference, nodes enter the queue when they are first seen, and distances are 0
+//! until then. The reference takes any of several nearest nodes, as its unstable sort happens to put them: here it is the
+//! first. It also stops when all queued nodes are farther than 1e9: here it goes on.
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::trees;
+use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Graph, Invalid, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Dijkstra's algorithm; see the [module](self).
+pub struct Dijkstra;
+
+probes! {
+    Dijkstra;
+    input {
+        /// place in the node list, from 0 to 1
+        pos: Node<Scalar>,
+        /// node the paths start from
+        source as "s": Node<MaskOne>,
+        /// weight of the edge
+        weights as "A": Edge<Scalar>,
+        /// whether there is an edge, or a node's loop to itself
+        adj: Edge<Mask>,
+    }
+    output {
+        /// predecessor on a shortest path from the source
+        pi: Node<Pointer> as i64,
+    }
+    hint {
+        /// predecessor on the shortest path known so far
+        pi_h: Node<Pointer>,
+        /// length of the shortest path known so far, 0 if none is
+        d: Node<Scalar>,
+        /// whether the distance is final
+        mark: Node<Mask>,
+        /// whether the node was seen and its distance is not final
+        in_queue: Node<Mask>,
+        /// node whose edges were relaxed
+        u: Node<MaskOne>,
+    }
+}
+
+impl Algorithm for Dijkstra {
+    const NAME: &'static str = "dijkstra";
+    const SOURCE: Source = Source(include_str!("dijkstra.rs"));
+    const FAMILY: Family = Family::Graphs;
+    type Problem = SourcedGraph;
+    type Distribution = RandomSourcedGraphs;
+
+    fn distribution() -> RandomSourcedGraphs {
+        RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5).weighted())
+    }
+
+    fn admits(problem: &SourcedGraph) -> Result<(), Invalid> {
+        problem.weights.non_negative()?;
+        trees::finite_sums(&problem.weights)
+    }
+
+    fn input(SourcedGraph { weights, source }: &SourcedGraph) -> Input {
+        Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
+    }
+
+    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+        Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n + 1
+    }
+
+    fn run(SourcedGraph { weights, source }: &SourcedGraph, hints: &mut Hints<'_, Self>) -> Output {
+        let n = weights.n();
+        let mut pi: Vec<usize> = (0..n).collect();
+        let mut d = vec![0.0; n];
+        let mut mark = vec![false; n];
+        let mut in_queue = vec![false; n];
+        let mut u = *source;
+        in_queue[u] = true;
+        loop {
+            hints.push(Hint { pi_h: &pi, d: &d, mark: &mark, in_queue: &in_queue, u });
+            let queue = (0..n).filter(|&node| in_queue[node]);
+            let Some(nearest) = queue.min_by(|&a, &b| d[a].total_cmp(&d[b])) else {
+                return Output { pi };
+            };
+            u = nearest;
+            mark[u] = true;
+            in_queue[u] = false;
+            for v in weights.neighbours(u).filter(|&v| !mark[v]) {
+                let length = d[u] + weights[(u, v)];
+                if !in_queue[v] || length < d[v] {
+                    pi[v] = u;
+                    d[v] = length;
+                    in_queue[v] = true;
+                }
+            }
+        }
+    }
+
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), Wrong> {
+        trees::shortest_paths(weights, *source, &output.pi)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Problem, Recorder};
+
+    /// Figure 24.6 of the book; nodes s, t, x, y, z.
+    const FIGURE: &str = r#"{"source": 0,
+        "weights": [[0,10,0,5,0], [0,0,1,2,0], [0,0,0,0,4], [0,3,9,0,2], [7,0,6,0,0]]}"#;
+
+    fn record(json: &str) -> Result<Recorder, Invalid> {
+        let mut recorder = Recorder::new::<Dijkstra>();
+        recorder.record::<Dijkstra>(&SourcedGraph::from_json(json)?)?;
+        Ok(recorder)
+    }
+
+    #[test]
+    fn takes_the_nodes_of_the_books_figure_in_the_order_of_their_distance() {
+        let recorder = record(FIGURE).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 3, 1, 0, 3])));
+        assert_eq!(run.get("u"), Some(Cells::Node(&[0, 0, 3, 4, 1, 2])));
+        let Some(Cells::Scalar(d)) = run.get("d") else { panic!("lengths") };
+        assert_eq!(d[25..], [0.0, 8.0, 9.0, 5.0, 7.0]);
+    }
+
+    #[test]
+    fn check_accepts_either_of_two_shortest_paths_and_nothing_else() {
+        // Node 3 is 0.3 away by way of 1 and of 2, up to rounding; node 4 is alone.
+        let graph = r#"{"source": 0,
+            "weights": [[0,0.1,0.2,1,0], [0,0,0,0.2,0], [0,0,0,0.1,0], [0,0,0,0.5,0], [0,0,0,1,0]]}"#;
+        let graph = SourcedGraph::from_json(graph).expect("valid");
+        let reason = |pi: [usize; 5]| Dijkstra::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
+        assert_eq!(reason([0, 0, 0, 1, 4]), None);
+        assert_eq!(reason([0, 0, 0, 2, 4]), None);
+        assert!(
+            reason([0, 0, 0, 0, 4])
+                .is_some_and(|reason| reason.starts_with("from 0, the pointers lead to 3 in 1, but a path by way of 1 in 0.3"))
+        );
+        assert_eq!(reason([0, 0, 0, 4, 4]).as_deref(), Some("the pointers from node 3 do not lead to 0"));
+        assert_eq!(reason([0, 0, 0, 3, 4]).as_deref(), Some("node 3 points to itself, but can be reached from 0"));
+        assert_eq!(reason([0, 0, 1, 1, 4]).as_deref(), Some("node 2 points to 1, but has no edge from there"));
+        assert_eq!(reason([0, 0, 0, 1, 0]).as_deref(), Some("node 4 points to 0, but cannot be reached from 0"));
+        assert_eq!(reason([1, 0, 0, 1, 4]).as_deref(), Some("the source 0 points to 1, not to itself"));
+    }
+
+    #[test]
+    fn negative_weights_and_sums_that_overflow_are_refused() {
+        let reason = |json| record(json).err().expect("bad").to_string();
+        assert_eq!(reason(r#"{"weights": [[0,-1],[1,0]], "source": 0}"#), "`weights` holds a negative number");
+        let overflows = "`weights` are so large that a sum of them overflows";
+        assert_eq!(reason(r#"{"weights": [[0,1e308],[1,0]], "source": 0}"#), overflows);
+    }
+}

@@ -1,0 +1,316 @@
+//! Kruskal's minimum spanning tree
+//!
+//! # Idea
+//! Takes the edges from light to heavy, and keeps each that joins two trees. Which tree a node belongs to is known by its root,
+//! found along pointers that are made shorter on the way.
+//!
+//! # One step
+//! An edge is taken up, one pointer is followed from either of its ends towards a root, or the edge is decided upon.
+//!
+//! # Steps
+//! The start, two per edge, and one per pointer followed. Pointers go up to a node of a higher number, and each one followed,
+//! but for the last of every search, is made to point higher. So there are at most `n(n - 1)` searches, of which the `n - 1`
+//! from the last node follow none; they follow at most one pointer each beside the `n - 2 - i` times that the pointer of node
+//! `i` can be raised: `1 + n(n - 1) + (n - 1)² + (n - 1)(n - 2) / 2` in all, which is `1 + (n - 1)(5n - 4) / 2`.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 23.2, with the forests of section 21.3.
+//!
+//! # What counts as right
+//! Any minimum spanning forest, each edge marked in both directions and nothing else marked; the diagonal is not judged. A
+//! forest is minimum if no edge is lighter, by more than 1e-9 of its weight, than one that it could replace.
+//!
+//! # Differences
+//! Directed graphs are refused; so are weights below 0, which the reference has in `adj` but does not look at. As in the
+//! reference, the root of the lower number is hung below the other, and loops are never taken up. Its order of edges of the
+//! same weight depends on an unstable sort: here it is that of their ends.
+
+use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithms::trees;
+use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Kruskal's minimum spanning tree; see the [module](self).
+pub struct MstKruskal;
+
+probes! {
+    MstKruskal;
+    input {
+        /// place in the node list, from 0 to 1
+        pos: Node<Scalar>,
+        /// weight of the edge
+        weights as "A": Edge<Scalar>,
+        /// whether there is an edge, or a node's loop to itself
+        adj: Edge<Mask>,
+    }
+    output {
+        /// whether the edge is in the tree
+        in_mst: Edge<Mask>,
+    }
+    hint {
+        /// whether the edge is in the tree so far
+        in_mst_h: Edge<Mask>,
+        /// next node on the way to the root
+        pi: Node<Pointer>,
+        /// lower end of the edge
+        u: Node<MaskOne>,
+        /// higher end of the edge
+        v: Node<MaskOne>,
+        /// how far the search for the root of `u` is
+        root_u: Node<MaskOne>,
+        /// how far the search for the root of `v` is
+        root_v: Node<MaskOne>,
+        /// whether the search for the root of `u` came by
+        mask_u: Node<Mask>,
+        /// whether the search for the root of `v` came by
+        mask_v: Node<Mask>,
+        /// edge decided upon, search from `u`, search from `v`
+        phase: Global<Categorical<3>>,
+    }
+}
+
+impl Algorithm for MstKruskal {
+    const NAME: &'static str = "mst_kruskal";
+    const SOURCE: Source = Source(include_str!("mst_kruskal.rs"));
+    const FAMILY: Family = Family::Graphs;
+    type Problem = Graph;
+    type Distribution = RandomGraphs;
+
+    fn distribution() -> RandomGraphs {
+        RandomGraphs::coins(Structure::Undirected, 0.2).weighted()
+    }
+
+    fn admits(graph: &Graph) -> Result<(), Invalid> {
+        graph.weights.non_negative()?;
+        graph.weights.symmetric()
+    }
+
+    fn input(Graph { weights }: &Graph) -> Input {
+        Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
+    }
+
+    fn problem(input: &Input) -> Result<Graph, Invalid> {
+        Graph::from_inputs(&input.weights, &input.adj)
+    }
+
+    fn max_steps(n: usize) -> usize {
+        1 + n.saturating_sub(1) * (5 * n).saturating_sub(4) / 2
+    }
+
+    fn run(Graph { weights }: &Graph, hints: &mut Hints<'_, Self>) -> Output {
+        let mut forest = Forest::new(weights.n());
+        hints.push(forest.hint());
+        for (u, v) in edges_by_weight(weights) {
+            forest.take_up(u, v);
+            hints.push(forest.hint());
+            while forest.pi[forest.root_u] != forest.root_u {
+                climb(&mut forest.root_u, &mut forest.mask_u, &mut forest.pi);
+                hints.push(forest.hint());
+            }
+            forest.phase = SEARCH_FROM_V;
+            while forest.pi[forest.root_v] != forest.root_v {
+                climb(&mut forest.root_v, &mut forest.mask_v, &mut forest.pi);
+                hints.push(forest.hint());
+            }
+            forest.join();
+            hints.push(forest.hint());
+        }
+        Output { in_mst: forest.in_mst }
+    }
+
+    fn check(Graph { weights }: &Graph, Output { in_mst }: &Output) -> Result<(), Wrong> {
+        let n = weights.n();
+        let mut edges = Vec::new();
+        let mut tree: Vec<usize> = (0..n).collect(); // a number that all nodes of a tree have in common
+        for (u, v) in (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))) {
+            let marked = in_mst[u * n + v];
+            right(marked == in_mst[v * n + u], || format!("the edge {u} - {v} is marked in one direction only"))?;
+            if marked {
+                right(weights.has_edge(u, v), || format!("{u} - {v} is marked, but is no edge"))?;
+                let (tree_u, tree_v) = (tree[u], tree[v]);
+                right(tree_u != tree_v, || format!("the edge {u} - {v} closes a cycle"))?;
+                tree.iter_mut().filter(|tree| **tree == tree_v).for_each(|tree| *tree = tree_u);
+                edges.push((u, v));
+            }
+        }
+        trees::lightest(weights, &edges, 0..n)
+    }
+}
+
+/// The edges from light to heavy, in the order of their ends where they weigh the same.
+fn edges_by_weight(weights: &Matrix) -> impl Iterator<Item = (usize, usize)> {
+    let n = weights.n();
+    let edges = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v)));
+    let mut edges: Vec<(f64, usize, usize)> =
+        edges.map(|(u, v)| (weights[(u, v)], u, v)).filter(|&(weight, ..)| weight > 0.0).collect();
+    edges.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    edges.into_iter().map(|(_, u, v)| (u, v))
+}
+
+const DECIDED: usize = 0;
+const SEARCH_FROM_U: usize = 1;
+const SEARCH_FROM_V: usize = 2;
+
+/// Trees of nodes, and the edge being looked at.
+struct Forest {
+    in_mst: Vec<bool>,
+    pi: Vec<usize>,
+    u: usize,
+    v: usize,
+    root_u: usize,
+    root_v: usize,
+    mask_u: Vec<bool>,
+    mask_v: Vec<bool>,
+    phase: usize,
+}
+
+impl Forest {
+    /// Every node is a tree of its own.
+    fn new(n: usize) -> Forest {
+        Forest {
+            in_mst: vec![false; n * n],
+            pi: (0..n).collect(),
+            u: 0,
+            v: 0,
+            root_u: 0,
+            root_v: 0,
+            mask_u: vec![false; n],
+            mask_v: vec![false; n],
+            phase: DECIDED,
+        }
+    }
+
+    /// The one place where a row is made.
+    fn hint(&self) -> Hint<'_> {
+        Hint {
+            in_mst_h: &self.in_mst,
+            pi: &self.pi,
+            u: self.u,
+            v: self.v,
+            root_u: self.root_u,
+            root_v: self.root_v,
+            mask_u: &self.mask_u,
+            mask_v: &self.mask_v,
+            phase: self.phase,
+        }
+    }
+
+    fn take_up(&mut self, u: usize, v: usize) {
+        (self.u, self.v, self.root_u, self.root_v) = (u, v, u, v);
+        self.mask_u.fill(false);
+        self.mask_u[u] = true;
+        self.mask_v.fill(false);
+        self.mask_v[v] = true;
+        self.phase = SEARCH_FROM_U;
+    }
+
+    /// Keeps the edge if its ends have different roots, of which the higher becomes the root of both.
+    fn join(&mut self) {
+        let n = self.pi.len();
+        if self.root_u != self.root_v {
+            self.in_mst[self.u * n + self.v] = true;
+            self.in_mst[self.v * n + self.u] = true;
+            self.pi[self.root_u.min(self.root_v)] = self.root_u.max(self.root_v);
+        }
+        self.phase = DECIDED;
+    }
+}
+
+/// Follows one pointer, and makes all nodes that the search came by point to where it is now.
+fn climb(root: &mut usize, mask: &mut [bool], pi: &mut [usize]) {
+    *root = pi[*root];
+    for (pi, _) in pi.iter_mut().zip(&*mask).filter(|(_, came_by)| **came_by) {
+        *pi = *root;
+    }
+    mask[*root] = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Problem, Recorder};
+
+    /// Figure 23.4 of the book; nodes a to i.
+    const FIGURE: &str = r#"{"weights": [
+        [0,4,0,0,0,0,0,8,0], [4,0,8,0,0,0,0,11,0], [0,8,0,7,0,4,0,0,2], [0,0,7,0,9,14,0,0,0], [0,0,0,9,0,10,0,0,0],
+        [0,0,4,14,10,0,2,0,0], [0,0,0,0,0,2,0,1,6], [8,11,0,0,0,0,1,0,7], [0,0,2,0,0,0,6,7,0]]}"#;
+
+    fn marked(n: usize, edges: &[(usize, usize)]) -> Output {
+        let mut in_mst = vec![false; n * n];
+        for &(u, v) in edges {
+            in_mst[u * n + v] = true;
+            in_mst[v * n + u] = true;
+        }
+        Output { in_mst }
+    }
+
+    fn record(json: &str) -> Result<Recorder, Invalid> {
+        let mut recorder = Recorder::new::<MstKruskal>();
+        recorder.record::<MstKruskal>(&Graph::from_json(json)?)?;
+        Ok(recorder)
+    }
+
+    #[test]
+    fn takes_up_the_edges_of_the_books_figure_from_light_to_heavy() {
+        let recorder = record(FIGURE).expect("valid");
+        let run = recorder.last().expect("recorded");
+        let (Some(Cells::Node(u)), Some(Cells::Node(v))) = (run.get("u"), run.get("v")) else { panic!("ends") };
+        let mut taken_up: Vec<(u32, u32)> = u.iter().copied().zip(v.iter().copied()).collect();
+        taken_up.dedup();
+        assert_eq!(taken_up[1..6], [(6, 7), (2, 8), (5, 6), (0, 1), (2, 5)]);
+        let Some(Cells::Class(in_mst)) = run.get("in_mst") else { panic!("edges") };
+        let tree = marked(9, &[(0, 1), (0, 7), (2, 3), (2, 5), (2, 8), (3, 4), (5, 6), (6, 7)]);
+        assert!(in_mst.iter().eq(tree.in_mst.iter().map(|&marked| i8::from(marked)).collect::<Vec<_>>().iter()));
+    }
+
+    #[test]
+    fn check_accepts_either_of_two_edges_of_the_same_weight_and_any_diagonal() {
+        let graph = Graph::from_json(FIGURE).expect("valid");
+        let other = [(0, 1), (1, 2), (2, 3), (2, 5), (2, 8), (3, 4), (5, 6), (6, 7)];
+        let mut output = marked(9, &other);
+        output.in_mst[0] = true;
+        assert_eq!(MstKruskal::check(&graph, &output), Ok(()));
+    }
+
+    #[test]
+    fn check_names_what_is_wrong_with_a_forest() {
+        let graph = Graph::from_json(r#"{"weights": [[0,1,2,0],[1,0,3,0],[2,3,0,0],[0,0,0,4]]}"#).expect("valid");
+        let reason = |output| MstKruskal::check(&graph, &output).err().map(|wrong| wrong.0);
+        assert_eq!(reason(marked(4, &[(0, 1), (0, 2)])), None);
+        let heavier = "the edge 1 - 2 weighs 3, but 0 - 2 could take its place and weighs 2";
+        assert_eq!(reason(marked(4, &[(0, 1), (1, 2)])).as_deref(), Some(heavier));
+        let unjoined = "nodes 0 and 2 have an edge, but the tree does not join them";
+        assert_eq!(reason(marked(4, &[(0, 1)])).as_deref(), Some(unjoined));
+        assert_eq!(reason(marked(4, &[(0, 1), (0, 2), (1, 2)])).as_deref(), Some("the edge 1 - 2 closes a cycle"));
+        assert_eq!(reason(marked(4, &[(0, 1), (0, 2), (0, 3)])).as_deref(), Some("0 - 3 is marked, but is no edge"));
+        let mut one_way = marked(4, &[(0, 1), (0, 2)]);
+        one_way.in_mst[4] = false;
+        assert_eq!(reason(one_way).as_deref(), Some("the edge 0 - 1 is marked in one direction only"));
+    }
+
+    #[test]
+    fn directed_graphs_and_weights_below_zero_are_refused() {
+        let reason = |json| record(json).err().expect("bad").to_string();
+        assert_eq!(reason(r#"{"weights": [[0,1],[0,0]]}"#), "the graph is directed: `weights` is not symmetric");
+        assert_eq!(reason(r#"{"weights": [[0,-1],[-1,0]]}"#), "`weights` holds a negative number");
+    }
+
+    /// All edges, in orders that make the pointers long.
+    #[test]
+    fn no_order_of_edges_takes_more_steps_than_promised() {
+        let mut random = crate::RandomState::new(1);
+        for n in 1..8 {
+            for _ in 0..200 {
+                let order = random.permutation(n * n);
+                let cell = |u: usize, v: usize| order[u.min(v) * n + u.max(v)] as f64 + 1.0;
+                let mut recorder = Recorder::new::<MstKruskal>();
+                let graph = Graph { weights: Matrix::from_fn(n, |u, v| if u == v { 0.0 } else { cell(u, v) }) };
+                recorder.record::<MstKruskal>(&graph).expect("valid");
+                assert!(recorder.last().expect("recorded").steps() <= MstKruskal::max_steps(n), "{graph:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Prim's minimum spanning tree
+//!
+//! # Idea
+//! Grows one tree from the source. The lightest edge that leaves the tree is in some minimum spanning tree, so the node at its
+//! other end is the next to join.
+//!
+//! # One step
+//! The node with the lightest edge to the tree joins it, and its own edges may be lighter for its neighbours.
+//!
+//! # Steps
+//! The start, and one per node that can be reached: at most `n + 1`.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 23.2.
+//!
+//! # What counts as right
+//! Any minimum spanning tree of the source's component, with each node pointing towards the source; the other nodes point to
+//! themselves. A tree is minimum if no edge is lighter, by more than 1e-9 of its weight, than one that it could replace.
+//!
+//! # Differences
+//! Directed graphs are refused. As in the reference, nodes enter the queue when they are first seen, and keys are 0 until
+//! then. The reference takes any of several nodes with the same key, as its unstable sort happens to put them: here it is the
+//! first. It also stops when all queued nodes have keys above 1e9: here it goes on.
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::trees;
+use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Graph, Invalid, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Prim's minimum spanning tree; see the [module](self).
+pub struct MstPrim;
+
+probes! {
+    MstPrim;
+    input {
+        /// place in the node list, from 0 to 1
+        pos: Node<Scalar>,
+        /// node the tree grows from
+        source as "s": Node<MaskOne>,
+        /// weight of the edge
+        weights as "A": Edge<Scalar>,
+        /// whether there is an edge, or a node's loop to itself
+        adj: Edge<Mask>,
+    }
+    output {
+        /// parent in the tree
+        pi: Node<Pointer> as i64,
+    }
+    hint {
+        /// end in the tree of the lightest edge known so far
+        pi_h: Node<Pointer>,
+        /// weight of that edge, 0 if there is none
+        key: Node<Scalar>,
+        /// whether the node is in the tree
+        mark: Node<Mask>,
+        /// whether the node has an edge to the tree and is not in it
+        in_queue: Node<Mask>,
+        /// node that joined the tree
+        u: Node<MaskOne>,
+    }
+}
+
+impl Algorithm for MstPrim {
+    const NAME: &'static str = "mst_prim";
+    const SOURCE: Source = Source(include_str!("mst_prim.rs"));
+    const FAMILY: Family = Family::Graphs;
+    type Problem = SourcedGraph;
+    type Distribution = RandomSourcedGraphs;
+
+    fn distribution() -> RandomSourcedGraphs {
+        RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5).weighted())
+    }
+
+    fn admits(problem: &SourcedGraph) -> Result<(), Invalid> {
+        problem.weights.symmetric()
+    }
+
+    fn input(SourcedGraph { weights, source }: &SourcedGraph) -> Input {
+        Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
+    }
+
+    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+        Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n + 1
+    }
+
+    fn run(SourcedGraph { weights, source }: &SourcedGraph, hints: &mut Hints<'_, Self>) -> Output {
+        let n = weights.n();
+        let mut pi: Vec<usize> = (0..n).collect();
+        let mut key = vec![0.0; n];
+        let mut mark = vec![false; n];
+        let mut in_queue = vec![false; n];
+        let mut u = *source;
+        in_queue[u] = true;
+        loop {
+            hints.push(Hint { pi_h: &pi, key: &key, mark: &mark, in_queue: &in_queue, u });
+            let queue = (0..n).filter(|&node| in_queue[node]);
+            let Some(nearest) = queue.min_by(|&a, &b| key[a].total_cmp(&key[b])) else {
+                return Output { pi };
+            };
+            u = nearest;
+            mark[u] = true;
+            in_queue[u] = false;
+            for v in weights.neighbours(u).filter(|&v| !mark[v]) {
+                if !in_queue[v] || weights[(u, v)] < key[v] {
+                    pi[v] = u;
+                    key[v] = weights[(u, v)];
+                    in_queue[v] = true;
+                }
+            }
+        }
+    }
+
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), Wrong> {
+        let nodes = trees::top_down(weights, *source, pi)?;
+        let edges: Vec<(usize, usize)> = nodes[1..].iter().map(|&node| (pi[node], node)).collect();
+        trees::lightest(weights, &edges, nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cells, Problem, Recorder};
+
+    /// Figure 23.5 of the book; nodes a to i.
+    const FIGURE: &str = r#"{"source": 0, "weights": [
+        [0,4,0,0,0,0,0,8,0], [4,0,8,0,0,0,0,11,0], [0,8,0,7,0,4,0,0,2], [0,0,7,0,9,14,0,0,0], [0,0,0,9,0,10,0,0,0],
+        [0,0,4,14,10,0,2,0,0], [0,0,0,0,0,2,0,1,6], [8,11,0,0,0,0,1,0,7], [0,0,2,0,0,0,6,7,0]]}"#;
+
+    fn record(json: &str) -> Result<Recorder, Invalid> {
+        let mut recorder = Recorder::new::<MstPrim>();
+        recorder.record::<MstPrim>(&SourcedGraph::from_json(json)?)?;
+        Ok(recorder)
+    }
+
+    #[test]
+    fn grows_the_tree_of_the_books_figure_which_may_join_b_or_h_first() {
+        let recorder = record(FIGURE).expect("valid");
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("u"), Some(Cells::Node(&[0, 0, 1, 2, 8, 5, 6, 7, 3, 4])));
+        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 0, 1, 2, 3, 2, 5, 6, 2])));
+
+        let graph = SourcedGraph::from_json(FIGURE).expect("valid");
+        let reason = |pi: [usize; 9]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
+        assert_eq!(reason([0, 0, 5, 2, 3, 6, 7, 0, 2]), None, "by way of h instead of b to c");
+        assert_eq!(
+            reason([0, 0, 1, 2, 5, 2, 5, 6, 2]).as_deref(),
+            Some("the edge 5 - 4 weighs 10, but 3 - 4 could take its place and weighs 9")
+        );
+    }
+
+    #[test]
+    fn check_names_the_edge_that_should_be_in_the_tree() {
+        let triangle = r#"{"source": 2, "weights": [[0,-1,5,0],[-1,0,3,0],[5,3,9,0],[0,0,0,1]]}"#;
+        let graph = SourcedGraph::from_json(triangle).expect("valid");
+        let reason = |pi: [usize; 4]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
+        assert_eq!(reason([1, 2, 2, 3]), None);
+        let heavier = "the edge 2 - 0 weighs 5, but 2 - 1 could take its place and weighs 3";
+        assert_eq!(reason([2, 0, 2, 3]).as_deref(), Some(heavier));
+        assert_eq!(reason([1, 0, 2, 3]).as_deref(), Some("the pointers from node 0 do not lead to 2"));
+        assert_eq!(reason([1, 2, 2, 2]).as_deref(), Some("node 3 points to 2, but cannot be reached from 2"));
+    }
+
+    #[test]
+    fn directed_graphs_are_refused() {
+        let directed = r#"{"weights": [[0,1],[2,0]], "source": 0}"#;
+        let refused = record(directed).err().expect("directed");
+        assert_eq!(refused.to_string(), "the graph is directed: `weights` is not symmetric");
+    }
+}
