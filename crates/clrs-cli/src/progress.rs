@@ -16,7 +16,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(5);
 
 /// Samples done, the rate and the time left.
 pub(crate) struct Bar {
-    bar: ProgressBar,
+    terminal: ProgressBar,
     plain: Option<Plain>,
     whole: AtomicUsize,
 }
@@ -40,7 +40,7 @@ impl Bar {
         let style = "{wide_bar} {human_pos}/{human_len} samples  {per_sec}  {eta} left  {msg}";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
         let plain = Plain { started: Instant::now(), lines: 0.into(), done: 0.into(), total: samples };
-        Bar { bar, plain: (!quiet && !terminal).then_some(plain), whole: 0.into() }
+        Bar { terminal: bar, plain: (!quiet && !terminal).then_some(plain), whole: 0.into() }
     }
 
     /// How many sets are whole.
@@ -49,13 +49,13 @@ impl Bar {
     }
 
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.terminal.finish_and_clear();
     }
 }
 
 impl Progress for Bar {
     fn samples(&self, _plan: &Plan, count: usize) {
-        self.bar.inc(count as u64);
+        self.terminal.inc(count as u64);
         if let Some(plain) = &self.plain {
             plain.samples(count);
         }
@@ -63,7 +63,7 @@ impl Progress for Bar {
 
     fn done(&self, plan: &Plan, _made: &Made) {
         self.whole.fetch_add(1, Ordering::Relaxed);
-        self.bar.set_message(plan.name.clone());
+        self.terminal.set_message(plan.name.clone());
     }
 
     fn stop(&self) -> bool {

@@ -60,7 +60,9 @@ fn neither_parts_nor_threads_change_the_hash() {
         let threads = parts.each_ref().map(|part| scope.spawn(|| encoder.encode(part).expect("encoded")));
         threads.map(|thread| thread.join().expect("no panic"))
     });
-    encoded.into_iter().for_each(|encoded| writer.append(encoded).expect("written"));
+    for encoded in encoded {
+        writer.append(encoded).expect("written");
+    }
     assert_eq!(writer.finish().expect("finished").hash, whole.hash);
     let mut reader = SetReader::open(&path).expect("a set");
     assert_eq!(reader.batches().count(), 2);

@@ -1,6 +1,8 @@
 //! Digests of dense arrays, to compare with the reference without ten gigabytes of zeros: SHA-256 over the little-endian
 //! bytes of each array of a [`Batch`](crate::Batch), made a time step at a time.
 
+use std::fmt;
+
 use sha2::{Digest, Sha256};
 
 use crate::batch::{BatchError, row_shape, same_size, write_slab};
@@ -8,8 +10,15 @@ use crate::column::Cells;
 use crate::spec::{Dense, Probe, Stage};
 use crate::trajectory::Trajectory;
 
-/// The digest of an array.
-pub type Sha = [u8; 32];
+/// A SHA-256 digest; as text, 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sha(pub [u8; 32]);
+
+impl fmt::Display for Sha {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
 
 /// The digests of all arrays that a batch of the samples would have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,17 +39,17 @@ impl Digests {
             (probe.stage, probe.name.to_string(), digest(probe, nodes, steps, &cells))
         });
         let lengths: Vec<f64> = samples.iter().map(|sample| sample.steps() as f64).collect();
-        Ok(Digests { arrays: arrays.collect(), lengths: Sha256::digest(bytemuck::cast_slice(&lengths)).into() })
+        Ok(Digests { arrays: arrays.collect(), lengths: Sha(Sha256::digest(bytemuck::cast_slice(&lengths)).into()) })
     }
 
     /// One digest for the set: over the digests of inputs, hints, outputs, in this order, and lengths.
     pub fn total(&self) -> Sha {
         let mut total = Sha256::new();
         for stage in [Stage::Input, Stage::Hint, Stage::Output] {
-            self.arrays.iter().filter(|(of, ..)| *of == stage).for_each(|(.., digest)| total.update(digest));
+            self.arrays.iter().filter(|(of, ..)| *of == stage).for_each(|(.., digest)| total.update(digest.0));
         }
-        total.update(self.lengths);
-        total.finalize().into()
+        total.update(self.lengths.0);
+        Sha(total.finalize().into())
     }
 }
 
@@ -57,5 +66,5 @@ fn digest(probe: &Probe, nodes: usize, steps: usize, samples: &[Cells<'_>]) -> S
             Dense::I64 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as i64).collect::<Vec<_>>())),
         }
     }
-    hasher.finalize().into()
+    Sha(hasher.finalize().into())
 }

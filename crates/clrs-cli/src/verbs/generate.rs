@@ -20,7 +20,6 @@ use crate::progress::Bar;
 /// sizes, counts, seeds and options: every algorithm at every size. Sets that are there already, whole and made with the same
 /// settings, are kept; so a run that was stopped is finished by running it again.
 #[derive(Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Arguments {
     /// Folder to write to; it is made if it is not there
     #[arg(long, value_name = "DIR")]
@@ -43,7 +42,7 @@ pub(crate) struct Arguments {
     /// Option of the distribution, for all algorithms named; lists are comma-separated: `--set p=0.1,0.5`
     #[arg(long = "set", value_name = "OPTION=VALUE")]
     settings: Vec<String>,
-    /// Sets are called ALGORITHM_NAME; without a name, after their size and seed (`bfs_n16_s1`)
+    /// Sets are called `ALGORITHM_NAME`; without a name, after their size and seed (`bfs_n16_s1`)
     #[arg(long, requires = "algorithms")]
     name: Option<String>,
     /// How samples get their random numbers: one stream for all, as dm-clrs has it, or one of its own for each

@@ -3,6 +3,7 @@
 mod completions;
 mod generate;
 mod list;
+mod quickstart;
 mod sample;
 mod show;
 mod stats;
@@ -14,6 +15,7 @@ use clap::Subcommand;
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
+    Quickstart(quickstart::Arguments),
     List(list::Arguments),
     Show(show::Arguments),
     Trace(trace::Arguments),
@@ -27,6 +29,7 @@ pub(crate) enum Verb {
 impl Verb {
     pub(crate) fn run(self) -> Result<()> {
         match self {
+            Verb::Quickstart(arguments) => quickstart::run(&arguments),
             Verb::List(arguments) => list::run(&arguments),
             Verb::Show(arguments) => show::run(&arguments),
             Verb::Trace(arguments) => trace::run(&arguments),

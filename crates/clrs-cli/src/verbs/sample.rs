@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use clrs::digest::Digests;
+use clrs::digest::{Digests, Sha};
 use clrs::sampling::{FixedSet, SampleError, Sampler, Stream};
 use clrs::transform::{self, Chunks};
 use clrs::{Array, Batch, Data, RandomState, Spec, Stage};
@@ -13,12 +13,13 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{self, Drawing};
 
-/// Write samples as dense NumPy arrays, in the layout and number types of dm-clrs
+/// Write samples as dense numpy arrays, in the layout and number types of dm-clrs
 ///
 /// The file holds what `clrs.build_sampler(ALGORITHM, COUNT, seed=SEED, length=SIZE)[0].next()` returns, as arrays named
 /// `input/NAME`, `hint/NAME`, `output/NAME` and `lengths`. Batches asked for with `--next` stand beside it, under `next_0/`,
 /// `next_1/` and so on.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Arguments {
     /// Name of the algorithm (`clrs list`)
     algorithm: String,
@@ -180,7 +181,7 @@ fn stage(stage: Stage) -> &'static str {
 
 fn print_digests(set: &FixedSet) -> Result<()> {
     let digests = Digests::new(&set.runs().iter().collect::<Vec<_>>())?;
-    let hex = |digest: &[u8]| Value::from(digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    let hex = |digest: &Sha| Value::from(digest.to_string());
     let mut map: Map<String, Value> =
         digests.arrays.iter().map(|(of, name, digest)| (format!("{}/{name}", stage(*of)), hex(digest))).collect();
     map.insert("lengths".into(), hex(&digests.lengths));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{self, Drawing};
 
-mod render;
+pub(super) mod render;
 
 /// Run an algorithm and show every step
 ///

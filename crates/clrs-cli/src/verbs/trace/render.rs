@@ -7,7 +7,7 @@ use clrs::{AnyAlgorithm, Cells, Kind, Location, Probe, Recorder, Stage, Trajecto
 
 use super::Step;
 
-pub(super) fn trajectory(out: &mut impl Write, algorithm: &dyn AnyAlgorithm, recorder: &Recorder, colours: bool) -> Result<()> {
+pub(crate) fn trajectory(out: &mut impl Write, algorithm: &dyn AnyAlgorithm, recorder: &Recorder, colours: bool) -> Result<()> {
     let run = recorder.runs().get(0);
     let paint = Paint { colours };
     writeln!(out, "{}: {} nodes, {} steps", algorithm.name(), run.nodes(), run.steps())?;

@@ -1,0 +1,75 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use clrs::sampling::{Sampler, Settings};
+use clrs::{Registry, Spec, Stage};
+use clrs_store::Existing;
+use clrs_store::generate::{Manner, Plan, generate};
+use clrs_store::verify::verify;
+
+use crate::progress::Bar;
+use crate::verbs::trace::render;
+
+/// See what this is: sample, check and show one trajectory, and make a small set
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Folder to write to
+    #[arg(long, value_name = "DIR", default_value = "clrs-quickstart")]
+    out: PathBuf,
+}
+
+const ALGORITHM: &str = "bfs";
+const SHOWN_SIZE: usize = 5;
+const SIZE: usize = 16;
+const SAMPLES: usize = 1000;
+const SEED: u32 = 1;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let registry = Registry::builtin();
+    let algorithm = registry.find(ALGORITHM)?;
+    let mut out = std::io::stdout().lock();
+
+    writeln!(out, "A trajectory of breadth-first search: what it is given, every step, what it answers.\n")?;
+    let mut recorder = algorithm.recorder();
+    Sampler::new(algorithm, SHOWN_SIZE, SEED, &Settings::default())?.record(1, &mut recorder)?;
+    render::trajectory(&mut out, algorithm, &recorder, false)?;
+    let run = recorder.runs().get(0);
+    algorithm.check(run.nodes(), &run.stage(Stage::Input), &run.stage(Stage::Output))?;
+    writeln!(out, "\nThe answer is right: `check` accepts every tree of fewest hops, and refuses everything else.")?;
+
+    let plan = Plan {
+        name: format!("{ALGORITHM}_quickstart"),
+        algorithm,
+        spec: Spec::from(algorithm.spec()),
+        size: SIZE,
+        samples: SAMPLES,
+        seed: SEED,
+        seeding: clrs::sampling::Seeding::Reference,
+        settings: Settings::default(),
+        shard: None,
+        benchmark: None,
+    };
+    std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
+    let bar = Bar::new(SAMPLES, true);
+    let made = generate(&[plan], &arguments.out, Manner { existing: Existing::Keep, threads: 0 }, &bar)?;
+    for made in &made {
+        let verified = verify(&made.path, &registry)?;
+        writeln!(
+            out,
+            "\nMade {} samples of {SIZE} nodes: {} ({} kB). Every answer in it was checked; its hash is {}.",
+            verified.samples,
+            made.path.display(),
+            made.summary.bytes / 1000,
+            verified.hash,
+        )?;
+    }
+    writeln!(
+        out,
+        "\nGo on with:\n  clrs list                                    all algorithms\n  clrs show dijkstra                           \
+         what one does\n  clrs trace heapsort -n 6                     a run of one\n  clrs generate --benchmark clrs30 --out data  \
+         the whole benchmark"
+    )?;
+    Ok(())
+}
