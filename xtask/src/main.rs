@@ -1,3 +1,65 @@
-//! The project's own commands.
+//! The project's own commands: `cargo xtask COMMAND`.
+//!
+//! `test` is the one test command. What it and the others compare with is the reference, dm-clrs, which `reference` installs
+//! into an environment of its own, outside the clone. The comparisons themselves are Python, in `xtask/python`, since that is
+//! where the reference lives; the commands here prepare it and start them.
 
-fn main() {}
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a terminal")]
+
+mod command;
+mod goldens;
+mod reference;
+mod test;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's own commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Formatting, lints, tests, documentation, goldens and parity with the reference: all that CI does
+    Test {
+        /// This stage alone
+        #[arg(long)]
+        only: Option<test::Stage>,
+    },
+    /// Write down in golden/ what the reference does
+    Goldens {
+        /// Which; all if none is named
+        kinds: Vec<goldens::Golden>,
+        /// Change nothing; fail where a file would change
+        #[arg(long)]
+        check: bool,
+    },
+    /// Install the reference into an environment of its own, and say where its Python is
+    Reference,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Task::Test { only } => test::run_stages(only),
+        Task::Goldens { kinds, check } => goldens::record(&kinds, check),
+        Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository").to_owned()
+}

@@ -1,0 +1,64 @@
+//! `cargo xtask test`: everything that must hold, cheapest first.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+
+use crate::command::{cargo, run};
+use crate::goldens::{self, Golden};
+
+/// A part of the test command.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Stage {
+    /// The code is formatted
+    Format,
+    /// clippy has no word to say
+    Lints,
+    /// Unit, contract, golden and documentation tests
+    Tests,
+    /// The documentation builds, with no dead link
+    Docs,
+    /// The goldens are what the reference says
+    Goldens,
+}
+
+impl Stage {
+    fn name(self) -> String {
+        self.to_possible_value().expect("no stage is hidden").get_name().to_owned()
+    }
+
+    // The release profile everywhere: numeric code is slow without it, and dependencies are then built once.
+    fn run(self) -> Result<()> {
+        match self {
+            Stage::Format => run(&mut cargo(&["fmt", "--all", "--check"])),
+            Stage::Lints => {
+                let arguments = ["clippy", "--release", "--quiet", "--locked", "--workspace", "--all-targets"];
+                run(cargo(&arguments).args(["--", "--deny", "warnings"]))
+            }
+            Stage::Tests => run(&mut cargo(&["test", "--release", "--quiet", "--locked", "--workspace"])),
+            Stage::Docs => {
+                let arguments = ["doc", "--release", "--quiet", "--locked", "--workspace", "--no-deps"];
+                run(cargo(&arguments).env("RUSTDOCFLAGS", "--deny warnings"))
+            }
+            Stage::Goldens => goldens::record(&Golden::QUICK, true),
+        }
+    }
+}
+
+/// Runs all stages, or one; stops at the first that fails.
+pub(crate) fn run_stages(only: Option<Stage>) -> Result<()> {
+    let mut times: Vec<(String, Duration)> = Vec::new();
+    for stage in Stage::value_variants().iter().copied().filter(|&stage| only.is_none_or(|only| only == stage)) {
+        let name = stage.name();
+        println!("== {name}");
+        let start = Instant::now();
+        stage.run().with_context(|| format!("{name} failed (to repeat just that: cargo xtask test --only {name})"))?;
+        println!("== {name}: {:.1} s", start.elapsed().as_secs_f64());
+        times.push((name, start.elapsed()));
+    }
+    let total: Duration = times.iter().map(|(_, time)| time).sum();
+    let times: Vec<String> = times.iter().map(|(name, time)| format!("{name} {:.0} s", time.as_secs_f64())).collect();
+    println!("== all well in {:.0} s: {}", total.as_secs_f64(), times.join(", "));
+    Ok(())
+}
