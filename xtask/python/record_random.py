@@ -1,14 +1,25 @@
-"""Records what NumPy's legacy RandomState draws: `python record_random.py > golden/random.json`.
+"""What NumPy's legacy RandomState draws: golden/random.json.
 
 Every method that the samplers use, with and without a size, one after another on one stream, so that a method that takes too
-much or too little of the stream spoils the rest.
+much or too little of the stream spoils the rest. Then the first words of generators that are seeded by a list, as each sample
+of a set that is seeded in parallel has its own: [seed, the sample's low 32 bits, its high 32 bits].
 """
-import json
-
 import numpy as np
 
 
-def record(seed):
+def record():
+    return {
+        "numpy": np.__version__,
+        "streams": [stream(seed) for seed in (0, 1, 42, 2**32 - 1)],
+        "samples": [
+            sample(seed, number)
+            for seed in (0, 1, 2**32 - 1)
+            for number in (0, 1, 999, 2**32 - 1, 2**32, 5 * 2**32 + 7, 2**64 - 1)
+        ],
+    }
+
+
+def stream(seed):
     random = np.random.RandomState(seed)
     draws = []
 
@@ -38,5 +49,6 @@ def record(seed):
     return {"seed": seed, "draws": draws, "next": int(random.randint(2**32, dtype=np.int64))}
 
 
-if __name__ == "__main__":
-    print(json.dumps({"numpy": np.__version__, "streams": [record(seed) for seed in (0, 1, 42, 2**32 - 1)]}))
+def sample(seed, number):
+    random = np.random.RandomState([seed, number % 2**32, number // 2**32])
+    return {"seed": seed, "sample": number, "words": random.randint(2**32, size=4, dtype=np.int64).tolist()}

@@ -2,12 +2,13 @@ use serde::Deserialize;
 
 use super::RandomState;
 
-/// Recorded from `NumPy` by `xtask/python/record_random.py`.
+/// Recorded from `NumPy`: `cargo xtask goldens random`.
 const RECORDED: &str = include_str!("../../../../golden/random.json");
 
 #[derive(Deserialize)]
 struct Recording {
     streams: Vec<Stream>,
+    samples: Vec<OneSample>,
 }
 
 #[derive(Deserialize)]
@@ -15,6 +16,13 @@ struct Stream {
     seed: u32,
     draws: Vec<Draw>,
     next: u32,
+}
+
+#[derive(Deserialize)]
+struct OneSample {
+    seed: u32,
+    sample: u64,
+    words: Vec<u32>,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +41,16 @@ fn every_method_draws_what_numpy_draws_and_leaves_the_stream_where_numpy_leaves_
             assert_eq!(draw(&mut random, &method, &arguments), values, "seed {seed}: {method}{arguments:?}");
         }
         assert_eq!(random.word(), next, "seed {seed}: the stream afterwards");
+    }
+}
+
+#[test]
+fn the_stream_of_one_sample_is_numpys_for_the_list_of_seed_and_number() {
+    let recording: Recording = serde_json::from_str(RECORDED).expect("recorded JSON");
+    for OneSample { seed, sample, words } in recording.samples {
+        let mut random = RandomState::of_sample(seed, sample);
+        let drawn: Vec<u32> = words.iter().map(|_| random.word()).collect();
+        assert_eq!(drawn, words, "seed {seed}, sample {sample}");
     }
 }
 

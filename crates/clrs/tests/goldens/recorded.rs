@@ -1,0 +1,141 @@
+//! Reading golden files.
+
+use std::path::PathBuf;
+
+use clrs::{Array, Batch, Data, Dense, Kind, Location, Probe, Spec, Stage};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// A file of `golden/`.
+pub(crate) fn read<T: DeserializeOwned>(name: &str) -> T {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// An array as `NumPy` had it; NaN is `None`.
+#[derive(Deserialize)]
+pub(crate) struct RecordedArray {
+    dtype: String,
+    shape: Vec<usize>,
+    values: Vec<Option<f64>>,
+}
+
+/// A data point of the reference.
+#[derive(Deserialize)]
+pub(crate) struct RecordedPoint {
+    pub(crate) name: String,
+    stage: Stage,
+    location: Location,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(flatten)]
+    array: RecordedArray,
+}
+
+/// A feedback of the reference, whole or a chunk of one.
+#[derive(Deserialize)]
+pub(crate) struct RecordedBatch {
+    pub(crate) arrays: Vec<RecordedPoint>,
+    pub(crate) lengths: Option<RecordedArray>,
+    pub(crate) is_first: Option<RecordedArray>,
+    pub(crate) is_last: Option<RecordedArray>,
+}
+
+impl RecordedArray {
+    #[expect(clippy::cast_possible_truncation, reason = "the values were of that type")]
+    pub(crate) fn array(&self) -> Array {
+        let values = self.values.iter().map(|value| value.unwrap_or(f64::NAN));
+        let data = match self.dense() {
+            Dense::F64 => Data::F64(values.collect()),
+            Dense::F32 => Data::F32(values.map(|x| x as f32).collect()),
+            Dense::I64 => Data::I64(values.map(|x| x as i64).collect()),
+        };
+        Array { shape: self.shape.clone(), data }
+    }
+
+    pub(crate) fn values(&self) -> Vec<f64> {
+        self.values.iter().map(|value| value.unwrap_or(f64::NAN)).collect()
+    }
+
+    fn dense(&self) -> Dense {
+        match &*self.dtype {
+            "float64" => Dense::F64,
+            "float32" => Dense::F32,
+            "int64" => Dense::I64,
+            other => panic!("an array of {other}"),
+        }
+    }
+}
+
+impl RecordedPoint {
+    pub(crate) fn array(&self) -> Array {
+        self.array.array()
+    }
+
+    /// What the reference's spec says of it. The reference does not say what a probe means, nor whether all cells are asked.
+    pub(crate) fn probe(&self) -> Probe {
+        let classes = || *self.array.shape.last().expect("a categorical has an axis of classes");
+        let kind = match &*self.kind {
+            "scalar" => Kind::Scalar,
+            "mask" => Kind::Mask,
+            "mask_one" => Kind::MaskOne,
+            "categorical" => Kind::Categorical { classes: classes() },
+            "pointer" => Kind::Pointer,
+            "should_be_permutation" => Kind::Permutation,
+            "permutation_pointer" => Kind::CyclicPermutation,
+            other => panic!("a probe of type {other}"),
+        };
+        Probe {
+            name: self.name.clone().into(),
+            stage: self.stage,
+            location: self.location,
+            kind,
+            masked: false,
+            dense: self.array.dense(),
+            meaning: "".into(),
+        }
+    }
+}
+
+/// Points of any stage as a batch.
+pub(crate) fn batch(points: &[RecordedPoint], lengths: Vec<f64>) -> Batch {
+    let spec = Spec::new(points.iter().map(RecordedPoint::probe).collect()).expect("names are taken once");
+    Batch { spec, arrays: points.iter().map(RecordedPoint::array).collect(), lengths }
+}
+
+/// A probe as far as the reference's spec goes.
+pub(crate) fn known(probe: &Probe) -> Probe {
+    Probe { masked: false, meaning: "".into(), ..probe.clone() }
+}
+
+/// Fails unless probes and arrays are the recorded ones: order, names, types, shapes, and every value.
+pub(crate) fn assert_same<'b>(ours: impl Iterator<Item = (&'b Probe, &'b Array)>, recorded: &[RecordedPoint], case: &str) {
+    let ours: Vec<_> = ours.collect();
+    assert_eq!(
+        ours.iter().map(|(probe, _)| known(probe)).collect::<Vec<_>>(),
+        recorded.iter().map(RecordedPoint::probe).collect::<Vec<_>>(),
+        "{case}: the probes"
+    );
+    for ((probe, ours), recorded) in ours.into_iter().zip(recorded) {
+        assert_same_array(ours, &recorded.array, tolerance(case, &probe.name), &format!("{case}: {}", probe.name));
+    }
+}
+
+/// Fails unless the arrays are the same, numbers within a tolerance.
+pub(crate) fn assert_same_array(ours: &Array, recorded: &RecordedArray, tolerance: f64, what: &str) {
+    let recorded = recorded.array();
+    if let (true, Data::F64(ours), Data::F64(values)) =
+        (tolerance > 0.0 && ours.shape == recorded.shape, &ours.data, &recorded.data)
+    {
+        let place = ours.iter().zip(values).position(|(ours, recorded)| (ours - recorded).abs() > tolerance);
+        assert_eq!(place, None, "{what} is too far off there");
+    } else {
+        assert_eq!(*ours, recorded, "{what}");
+    }
+}
+
+/// Cosine, sine and arc tangent come from another library than the reference's: the last bit may differ.
+fn tolerance(algorithm: &str, probe: &str) -> f64 {
+    if matches!((algorithm, probe), ("graham_scan" | "jarvis_march", "x" | "y" | "atans")) { 1e-12 } else { 0.0 }
+}

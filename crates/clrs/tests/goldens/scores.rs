@@ -1,0 +1,80 @@
+use clrs::Array;
+use clrs::score::{ScoreError, evaluate, evaluate_hints};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::recorded::{self, RecordedArray, RecordedPoint};
+
+#[derive(Deserialize)]
+struct Recording {
+    outputs: Vec<Case<Vec<RecordedPoint>>>,
+    hints: Vec<Case<Vec<Vec<RecordedPoint>>>>,
+}
+
+#[derive(Deserialize)]
+struct Case<P> {
+    name: String,
+    lengths: Option<RecordedArray>,
+    truth: Vec<RecordedPoint>,
+    predictions: P,
+    /// Scores by name; what the reference refuses has none.
+    result: Option<Map<String, Value>>,
+}
+
+#[test]
+fn outputs_are_scored_as_the_reference_scores_them() {
+    for case in recorded::read::<Recording>("scores.json").outputs {
+        let samples = case.truth[0].array().shape[0];
+        let truth = recorded::batch(&case.truth, vec![1.0; samples]);
+        let predictions = arrays(&case.predictions);
+        let scores = evaluate(&truth, &named(&predictions));
+        let Some(result) = case.result else {
+            assert!(matches!(scores, Err(ScoreError::Order(_))), "{}", case.name);
+            continue;
+        };
+        let scores = scores.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let mut ours: Vec<(&str, f64)> = scores.outputs.iter().map(|(name, score)| (&**name, *score)).collect();
+        ours.push(("score", scores.score));
+        assert_eq!(ours.len(), result.len(), "{}", case.name);
+        for (name, score) in ours {
+            assert_same_score(score, &result[name], &format!("{}: {name}", case.name));
+        }
+    }
+}
+
+#[test]
+fn hints_are_scored_as_the_reference_scores_them() {
+    for case in recorded::read::<Recording>("scores.json").hints {
+        let truth = recorded::batch(&case.truth, case.lengths.expect("hints have lengths").values());
+        let predictions: Vec<_> = case.predictions.iter().map(|step| arrays(step)).collect();
+        let predictions: Vec<_> = predictions.iter().map(|step| named(step)).collect();
+        let scores = evaluate_hints(&truth, &predictions).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let result = case.result.expect("no hint is refused");
+        assert_eq!(scores.len() * 2, result.len(), "{}", case.name);
+        for score in scores {
+            let what = format!("{}: {}", case.name, score.name);
+            assert_same_score(score.score, &result[&score.name], &what);
+            let along_time = result[&format!("{}_along_time", score.name)].as_array().expect("a list");
+            assert_eq!(score.along_time.len(), along_time.len(), "{what} along time");
+            for (step, (ours, recorded)) in score.along_time.iter().zip(along_time).enumerate() {
+                assert_same_score(*ours, recorded, &format!("{what} at step {}", step + 1));
+            }
+        }
+    }
+}
+
+fn arrays(points: &[RecordedPoint]) -> Vec<(&str, Array)> {
+    points.iter().map(|point| (&*point.name, point.array())).collect()
+}
+
+fn named<'a>(arrays: &'a [(&'a str, Array)]) -> Vec<(&'a str, &'a Array)> {
+    arrays.iter().map(|(name, array)| (*name, array)).collect()
+}
+
+/// To the last bit; null is not a number.
+fn assert_same_score(ours: f64, recorded: &Value, what: &str) {
+    match recorded {
+        Value::Null => assert!(ours.is_nan(), "{what} is {ours}, not NaN"),
+        recorded => assert_eq!(Some(ours), recorded.as_f64(), "{what}"),
+    }
+}

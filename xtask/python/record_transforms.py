@@ -1,0 +1,62 @@
+"""What the reference's changes to batches do: golden/transforms.json.
+
+Each case gives the batches before, which the sampler of an algorithm makes, and the batches after. A case that the reference
+refuses has an `error` in place of `after`. The dtype of an array is part of it: permutations come out as float32.
+"""
+import copy
+
+import numpy as np
+
+import golden
+from reference import VERSIONS, build, dataset, samplers
+
+
+def record():
+    return {"versions": VERSIONS, "cases": [case(**of) for of in cases()]}
+
+
+def cases():
+    for algorithm, size in (("bfs", 5), ("lcs_length", 5), ("kmp_matcher", 6)):
+        yield {"transform": "random_pos", "algorithm": algorithm, "size": size, "batches": [3, 3], "position_seed": 7}
+    for algorithm, size in (("minimum", 4), ("lcs_length", 4), ("activity_selector", 4), ("bfs", 3), ("insertion_sort", 4)):
+        yield {"transform": "pred_as_input", "algorithm": algorithm, "size": size, "batches": [3]}
+    for enforce in (True, False):
+        for size in (2, 5):
+            yield {
+                "transform": "permutations", "algorithm": "insertion_sort", "size": size, "batches": [4], "enforce": enforce
+            }
+        yield {"transform": "permutations", "algorithm": "minimum", "size": 3, "batches": [2], "enforce": enforce}
+    for algorithm, size, length in (("bfs", 4, 3), ("bfs", 3, 1), ("lcs_length", 4, 5), ("insertion_sort", 4, 4)):
+        yield {"transform": "chunk", "algorithm": algorithm, "size": size, "batches": [3] * 5, "chunk_length": length}
+
+
+def case(transform, algorithm, size, batches, seed=5, **settings):
+    sampler, spec = build(algorithm, -1, seed, size, track_max_steps=False)
+    before = [sampler.next(count) for count in batches]
+    recorded = {"transform": transform, "algorithm": algorithm, "size": size, "batches": batches, "seed": seed, **settings}
+    recorded["before"] = [golden.batch(batch) for batch in before]
+    # random_pos writes into what it is given.
+    source = iter(copy.deepcopy(before))
+    if transform == "random_pos":
+        after = samplers.process_random_pos(source, np.random.RandomState(settings["position_seed"]))
+    elif transform == "pred_as_input":
+        spec, after = samplers.process_pred_as_input(spec, source)
+    elif transform == "permutations":
+        spec, after = samplers.process_permutations(spec, source, settings["enforce"])
+    else:
+        after = dataset.chunkify(source, settings["chunk_length"])
+    try:
+        recorded["after"] = [golden.batch(batch) for batch in to_the_end(after)]
+    except AssertionError:
+        recorded["error"] = "AssertionError"
+    return recorded
+
+
+def to_the_end(batches):
+    """The reference's generators end in a RuntimeError when their source does."""
+    while True:
+        try:
+            yield next(batches)
+        except RuntimeError as error:
+            assert isinstance(error.__cause__, StopIteration), error
+            return
