@@ -8,6 +8,7 @@
 
 mod command;
 mod goldens;
+mod parity;
 mod reference;
 mod test;
 
@@ -40,6 +41,15 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Compare `clrs sample` with the reference, every array
+    Parity {
+        /// Large sizes, other seeds, every value of every option: an hour
+        #[arg(long)]
+        full: bool,
+        /// Only these, comma-separated
+        #[arg(long, value_delimiter = ',')]
+        algorithms: Vec<String>,
+    },
     /// Install the reference into an environment of its own, and say where its Python is
     Reference,
 }
@@ -48,6 +58,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Task::Test { only } => test::run_stages(only),
         Task::Goldens { kinds, check } => goldens::record(&kinds, check),
+        Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };
     match result {

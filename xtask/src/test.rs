@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
+use crate::parity;
 
 /// A part of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,6 +22,8 @@ pub(crate) enum Stage {
     Docs,
     /// The goldens are what the reference says
     Goldens,
+    /// `clrs sample` gives what the reference gives
+    Parity,
 }
 
 impl Stage {
@@ -42,6 +45,7 @@ impl Stage {
                 run(cargo(&arguments).env("RUSTDOCFLAGS", "--deny warnings"))
             }
             Stage::Goldens => goldens::record(&Golden::QUICK, true),
+            Stage::Parity => parity::compare(false, &[]),
         }
     }
 }

@@ -1,0 +1,176 @@
+"""Compares `clrs sample` with the reference, every array: names, order, dtype, shape and every value.
+
+`parity.py --clrs BINARY` runs the cases of cases.py; what the reference refuses, ours must refuse with exit code 2. Values are
+equal to the last bit, but for the three probes that cosine, sine and arc tangent go into: those within 1e-12. At one node the
+reference loses the node axis of inputs and outputs, and only values are compared.
+"""
+import argparse
+import itertools
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import cases
+from reference import STAGES, VERSIONS, arrays, build, dataset, np, samplers
+
+INEXACT = {("graham_scan", name) for name in ("x", "y", "atans")} | {("jarvis_march", name) for name in ("x", "y")}
+TOLERANCE = 1e-12
+USER_ERROR = 2
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clrs", required=True, help="the binary")
+    parser.add_argument("--full", action="store_true", help="the large matrix")
+    parser.add_argument("--algorithms", help="only these, comma-separated")
+    arguments = parser.parse_args()
+    chosen = list(dict.fromkeys(cases.full() if arguments.full else cases.small()))
+    if arguments.algorithms:
+        chosen = [case for case in chosen if case.algorithm in arguments.algorithms.split(",")]
+
+    print(", ".join(f"{name} {version}" for name, version in VERSIONS.items()) + f": {len(chosen)} cases", flush=True)
+    check_the_comparison()
+    outcomes, failed, since = Outcomes(), 0, time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        for done, case in enumerate(chosen):
+            differences = compare(case, arguments.clrs, pathlib.Path(folder, "case.npz"), outcomes)
+            failed += bool(differences)
+            if differences:
+                print(f"DIFFERENT: clrs {' '.join(case.arguments())}", *differences, sep="\n  ", flush=True)
+            if time.monotonic() - since > 20:
+                since = time.monotonic()
+                print(f"{done + 1} of {len(chosen)} cases, {failed} different", flush=True)
+    print(outcomes)
+    if failed:
+        sys.exit(f"{failed} of {len(chosen)} cases are different")
+
+
+class Outcomes:
+    """What was compared, for the last line."""
+
+    def __init__(self):
+        self.equal = self.refused = self.arrays = self.values = 0
+        self.reference = self.ours = 0.0
+
+    def __str__(self):
+        return (
+            f"equal: {self.equal} cases with {self.arrays} arrays of {self.values} values; refused by both: {self.refused}; "
+            f"the reference took {self.reference:.1f} s, ours {self.ours:.1f} s in {self.equal + self.refused} processes"
+        )
+
+
+def compare(case, binary, path, outcomes):
+    """What is different, in words."""
+    start = time.perf_counter()
+    try:
+        expected = of_reference(case)
+    except Exception as error:  # whatever it fails with
+        expected = error
+    middle = time.perf_counter()
+    call = [binary, *case.arguments(), "--out", str(path), "--force"]
+    ours = subprocess.run(call, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    outcomes.reference += middle - start
+    outcomes.ours += time.perf_counter() - middle
+
+    if isinstance(expected, Exception):
+        if ours.returncode != USER_ERROR or len(ours.stderr.strip().splitlines()) != 1:
+            name = type(expected).__name__
+            return [f"the reference refuses ({name}: {expected}), ours exits {ours.returncode}: {ours.stderr.strip()}"]
+        outcomes.refused += 1
+        return []
+    if ours.returncode:
+        return [f"ours exits {ours.returncode}: {ours.stderr.strip()}"]
+    with np.load(path) as file:
+        found = {name: file[name] for name in file.files}
+    outcomes.equal += 1
+    outcomes.arrays += len(found)
+    outcomes.values += sum(array.size for array in found.values())
+    return differences(case.algorithm, expected, found)
+
+
+def of_reference(case):
+    """The arrays of the reference, by the names of `clrs sample`."""
+    options = dict(case.options)
+    # An option that takes a list takes one number as a list of one.
+    if "p" in options and not isinstance(options["p"], tuple):
+        options["p"] = (options["p"],)
+    count = -1 if case.stream else case.count
+    sampler, spec = build(case.algorithm, count, case.seed, case.size, track_max_steps=case.track_max_steps, **options)
+    named = {}
+    if "chunk" in case.transforms:
+        drawn = (sampler.next(case.next[0]) for _ in itertools.count())
+        wanted = len(case.next)
+    else:
+        whole = [] if case.stream else [sampler.next()]
+        drawn = itertools.chain(whole, (sampler.next(count) for count in case.next))
+        wanted = len(whole) + len(case.next)
+    prefixes = [""] * (not case.stream and "chunk" not in case.transforms)
+    prefixes += [f"next_{place}/" for place in range(len(case.next))]
+    for prefix, feedback in zip(prefixes, itertools.islice(transformed(case, spec, drawn), wanted), strict=True):
+        named |= {prefix + name: array for name, array in arrays(feedback).items()}
+    return named
+
+
+def transformed(case, spec, batches):
+    random = np.random.RandomState(case.position_seed)
+    for name in case.transforms:
+        if name == "random_pos":
+            batches = samplers.process_random_pos(batches, random)
+        elif name == "pred_as_input":
+            spec, batches = samplers.process_pred_as_input(spec, batches)
+        elif name in ("permutations", "plain_permutations"):
+            spec, batches = samplers.process_permutations(spec, batches, name == "permutations")
+        else:
+            batches = dataset.chunkify(batches, case.chunk_length)
+    return batches
+
+
+def differences(algorithm, expected, found):
+    words = []
+    for prefix in sorted({name.rpartition("/")[0] for name in expected | found}):
+        of = lambda names: [name for name in names if name.rpartition("/")[0] == prefix]
+        stage = prefix.split("/")[-1]
+        order = list if stage in STAGES else sorted
+        if order(of(expected)) != order(of(found)):
+            words.append(f"arrays {of(found)}, reference {of(expected)}")
+    for name in expected.keys() & found.keys():
+        theirs, ours = expected[name], found[name]
+        # At one node the reference loses axes.
+        place = name.split("/")[0] + "/" if name.startswith("next_") else ""
+        nodes = found[f"{place}input/pos"].shape[-1] if f"{place}input/pos" in found else None
+        if nodes == 1 and theirs.size == ours.size:
+            theirs = theirs.reshape(ours.shape)
+        if (theirs.dtype, theirs.shape) != (ours.dtype, ours.shape):
+            words.append(f"{name}: {ours.dtype} {ours.shape}, reference {theirs.dtype} {theirs.shape}")
+            continue
+        inexact = (algorithm, name.split("/")[-1]) in INEXACT
+        wrong = ~(np.abs(theirs - ours) <= TOLERANCE) if inexact else theirs != ours
+        if np.any(wrong):
+            cell = tuple(int(axis) for axis in np.argwhere(wrong)[0])
+            count = int(np.sum(wrong))
+            words.append(f"{name}{list(cell)}: {ours[cell]!r}, reference {theirs[cell]!r} ({count} of {ours.size} cells)")
+    return words
+
+
+def check_the_comparison():
+    """A comparison that cannot fail would be worse than none."""
+    good = {"input/pos": np.arange(4.0), "input/x": np.ones(4), "lengths": np.ones(1)}
+    assert not differences("bfs", good, dict(good))
+    bad = [
+        {**good, "input/x": np.array([1.0, 1.0, 1.0, 1.0 + 2**-52])},
+        {**good, "input/x": np.ones(4, dtype=np.float32)},
+        {**good, "input/x": np.ones((4, 1))},
+        {"input/x": good["input/x"], "input/pos": good["input/pos"], "lengths": good["lengths"]},
+        {"input/pos": good["input/pos"], "lengths": good["lengths"]},
+        {**good, "input/y": np.ones(4)},
+    ]
+    for different in bad:
+        assert differences("bfs", good, different), different
+    nearly = {**good, "input/x": np.ones(4) + 1e-13}
+    assert not differences("graham_scan", good, nearly) and differences("graham_scan", good, {**good, "input/x": np.full(4, np.nan)})
+
+
+if __name__ == "__main__":
+    main()
