@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a terminal")]
 
 mod command;
+mod compare;
 mod goldens;
 mod parity;
 mod reference;
@@ -33,6 +34,11 @@ enum Task {
         #[arg(long)]
         only: Option<test::Stage>,
     },
+    /// Measure ours beside the reference
+    Compare {
+        #[command(subcommand)]
+        comparison: compare::Comparison,
+    },
     /// Write down in golden/ what the reference does
     Goldens {
         /// Which; all if none is named
@@ -57,6 +63,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Task::Test { only } => test::run_stages(only),
+        Task::Compare { comparison } => comparison.run(),
         Task::Goldens { kinds, check } => goldens::record(&kinds, check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),

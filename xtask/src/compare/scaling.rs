@@ -1,0 +1,70 @@
+//! What a run costs as problems grow. It should be the algorithm's own work and the size of the rows it records: nanoseconds
+//! per byte stay the same, or fall, while bytes grow a thousandfold.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clrs::sampling::Sampler;
+use clrs::{Registry, Settings};
+
+const CASES: [(&str, &[usize]); 3] =
+    [("bfs", &[16, 64, 256, 1024]), ("heapsort", &[16, 64, 256, 1024]), ("floyd_warshall", &[16, 64, 256])];
+/// A measurement goes on for so long, so that the clock does not matter.
+const LONG_ENOUGH: Duration = Duration::from_millis(500);
+
+/// Prints the table.
+pub(crate) fn measure() -> Result<()> {
+    println!("per sample, on one thread; rows are what a run records, typed and without padding\n");
+    println!(
+        "{:<15} {:>5} {:>8} {:>12} {:>10} {:>10} {:>9}",
+        "algorithm", "size", "steps", "row bytes", "draw ms", "run ms", "ns/byte"
+    );
+    for (name, sizes) in CASES {
+        for &size in sizes {
+            let Cost { samples, steps, bytes, draw, run } = cost(name, size)?;
+            let per_sample = |total: usize| total as f64 / samples as f64;
+            let milliseconds = |time: Duration| time.as_secs_f64() * 1e3 / samples as f64;
+            println!(
+                "{name:<15} {size:>5} {:>8.1} {:>12.0} {:>10.4} {:>10.4} {:>9.3}",
+                per_sample(steps),
+                per_sample(bytes),
+                milliseconds(draw),
+                milliseconds(run),
+                run.as_secs_f64() * 1e9 / bytes as f64,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Sums over samples.
+#[derive(Default)]
+struct Cost {
+    samples: usize,
+    steps: usize,
+    bytes: usize,
+    draw: Duration,
+    run: Duration,
+}
+
+fn cost(name: &str, size: usize) -> Result<Cost> {
+    let algorithm = Registry::builtin().find(name)?;
+    let mut sampler = Sampler::new(algorithm, size, 1, &Settings::default())?;
+    let mut recorder = algorithm.recorder();
+    // The first run makes room; those that are measured reuse it, as the recording of a set does.
+    sampler.record(1, &mut recorder)?;
+    let mut cost = Cost::default();
+    while cost.draw + cost.run < LONG_ENOUGH {
+        recorder.clear();
+        let start = Instant::now();
+        sampler.draw(1)?;
+        let drawn = Instant::now();
+        sampler.drawn().record(0, &mut recorder)?;
+        cost.run += drawn.elapsed();
+        cost.draw += drawn - start;
+        cost.samples += 1;
+        cost.steps += recorder.runs().get(0).steps();
+        cost.bytes += recorder.runs().bytes();
+    }
+    Ok(cost)
+}
