@@ -43,6 +43,14 @@ pub enum Problem {
     #[error("a sample takes {bytes} bytes: no record batch holds more than {}", crate::native::MAX_BATCH_BYTES)]
     TooLarge { bytes: usize },
     #[error("{0}")]
+    Shards(String),
+    #[error("`{0}` does not say ALGORITHM_SPLIT, which TFDS needs")]
+    Split(String),
+    #[error("{0}")]
+    Features(String),
+    #[error("record {record} is damaged: {damage}")]
+    Record { record: usize, damage: crate::tfds::Damage },
+    #[error("{0}")]
     Batch(#[from] clrs::batch::BatchError),
 }
 

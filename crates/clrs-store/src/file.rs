@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::error::{At, Problem, StoreError};
 
@@ -62,6 +62,51 @@ impl Partial {
             Err(error) => Err(error.error).at(&self.path),
         }
     }
+}
+
+/// A folder under a temporary name beside its own. It is gone if it is dropped before it is whole.
+pub(crate) struct PartialFolder {
+    folder: TempDir,
+    path: PathBuf,
+    existing: Existing,
+}
+
+impl PartialFolder {
+    /// The folders above are made if they are not there.
+    pub(crate) fn create(path: &Path, existing: Existing) -> Result<PartialFolder, StoreError> {
+        if existing == Existing::Keep && path.symlink_metadata().is_ok() {
+            return Err(Problem::Exists).at(path);
+        }
+        let above = folder(path);
+        std::fs::create_dir_all(above).at(above)?;
+        Ok(PartialFolder { folder: temporary_folder(path)?, path: path.into(), existing })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Gives the folder its name.
+    pub(crate) fn finish(self) -> Result<(), StoreError> {
+        // A folder takes no other's place, unless that is empty: an old one is moved away first.
+        let old = temporary_folder(&self.path)?;
+        if self.existing == Existing::Replace && self.path.is_dir() {
+            std::fs::rename(&self.path, old.path().join("old")).at(&self.path)?;
+        }
+        match std::fs::rename(self.folder.path(), &self.path) {
+            Ok(()) => {
+                let _ = self.folder.keep(); // it has its name: nothing is to be removed
+                Ok(())
+            }
+            Err(_) if self.path.exists() => Err(Problem::Exists).at(&self.path),
+            Err(error) => Err(error).at(&self.path),
+        }
+    }
+}
+
+fn temporary_folder(path: &Path) -> Result<TempDir, StoreError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    tempfile::Builder::new().prefix(&format!(".{name}.")).suffix(".partial").tempdir_in(folder(path)).at(path)
 }
 
 /// Makes sure that files and their names survive a power cut. Once per run: it can take as long as the writing.

@@ -1,4 +1,7 @@
 //! Dense arrays for numpy: a zip archive of `.npy` files, which `numpy.load` opens.
+//!
+//! Arrays are in the reference's layout and types: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, under
+//! `input/NAME`, `output/NAME` and `hint/NAME`, and the number of steps of each sample under `lengths`.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -7,9 +10,31 @@ use clrs::{Array, Batch, Data};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use crate::dense::{DenseSet, bytes};
 use crate::error::{At, StoreError};
 use crate::file::{Existing, Partial};
 use crate::native::column_name;
+use crate::set::Set;
+
+/// Writes a whole set, an array at a time.
+pub fn export(set: &mut Set, path: &Path, existing: Existing) -> Result<(), StoreError> {
+    let mut partial = Partial::create(path, existing)?;
+    let dense = DenseSet::read(set, path)?;
+    let mut archive = ZipWriter::new(BufWriter::new(partial.file()));
+    for outline in dense.outlines() {
+        add(&mut archive, &outline.name, &dense.array(&outline).at(path)?).at(path)?;
+    }
+    finish(archive).at(path)?;
+    partial.finish()
+}
+
+/// Writes a batch.
+pub fn write_batch(path: &Path, batch: &Batch, existing: Existing) -> Result<(), StoreError> {
+    let lengths = Array { shape: vec![batch.samples()], data: Data::F64(batch.lengths.clone()) };
+    let arrays: Vec<(String, &Array)> = batch.iter().map(|(probe, array)| (column_name(probe), array)).collect();
+    let arrays = arrays.iter().map(|(name, array)| (name.as_str(), *array));
+    write_npz(path, arrays.chain([("lengths", &lengths)]), existing)
+}
 
 /// Writes arrays under the names that are given.
 pub fn write_npz<'a>(
@@ -22,26 +47,18 @@ pub fn write_npz<'a>(
     for (name, array) in arrays {
         add(&mut archive, name, array).at(path)?;
     }
-    archive.finish().map_err(io::Error::from).and_then(|mut file| file.flush()).at(path)?;
+    finish(archive).at(path)?;
     partial.finish()
-}
-
-/// Writes a batch: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
-pub fn write_batch(path: &Path, batch: &Batch, existing: Existing) -> Result<(), StoreError> {
-    let lengths = Array { shape: vec![batch.samples()], data: Data::F64(batch.lengths.clone()) };
-    let arrays: Vec<(String, &Array)> = batch.iter().map(|(probe, array)| (column_name(probe), array)).collect();
-    let arrays = arrays.iter().map(|(name, array)| (name.as_str(), *array));
-    write_npz(path, arrays.chain([("lengths", &lengths)]), existing)
 }
 
 /// One `.npy` file: a magic number, a Python literal that says what follows, and the cells.
 fn add<W: Write + io::Seek>(archive: &mut ZipWriter<W>, name: &str, array: &Array) -> io::Result<()> {
-    const { assert!(cfg!(target_endian = "little"), "cells are written as they lie in memory") };
-    let (dtype, bytes): (&str, &[u8]) = match &array.data {
-        Data::F64(cells) => ("<f8", bytemuck::cast_slice(cells)),
-        Data::F32(cells) => ("<f4", bytemuck::cast_slice(cells)),
-        Data::I64(cells) => ("<i8", bytemuck::cast_slice(cells)),
+    let dtype = match &array.data {
+        Data::F64(_) => "<f8",
+        Data::F32(_) => "<f4",
+        Data::I64(_) => "<i8",
     };
+    let bytes = bytes(&array.data);
     // Padding and long arrays of few values shrink a hundredfold even at the fastest level.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -50,6 +67,10 @@ fn add<W: Write + io::Seek>(archive: &mut ZipWriter<W>, name: &str, array: &Arra
     archive.start_file(format!("{name}.npy"), options)?;
     archive.write_all(&npy_header(dtype, &array.shape))?;
     archive.write_all(bytes)
+}
+
+fn finish<W: Write + io::Seek>(archive: ZipWriter<W>) -> io::Result<()> {
+    archive.finish()?.flush()
 }
 
 /// Version 1.0 of the format; the cells begin at a multiple of 64.

@@ -18,7 +18,9 @@ fn write(path: &Path, header: &Header, parts: &[&Runs]) -> clrs_store::Summary {
 
 fn hash(runs: &Runs) -> clrs::ContentHash {
     let mut hasher = ContentHasher::new(runs.spec());
-    runs.iter().for_each(|run| hasher.update(&run));
+    for run in runs.iter() {
+        hasher.update(&run);
+    }
     hasher.finish()
 }
 

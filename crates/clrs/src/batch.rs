@@ -49,14 +49,22 @@ pub enum BatchError {
 impl Batch {
     /// Pads samples to the longest, and to at least `min_steps`.
     pub fn new(samples: &[Trajectory<'_>], min_steps: usize) -> Result<Batch, BatchError> {
-        let (spec, nodes) = same_size(samples)?;
-        let steps = samples.iter().map(Trajectory::steps).fold(min_steps, usize::max);
-        let arrays = spec.iter().enumerate().map(|(place, probe)| {
-            let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(place)).collect();
-            dense(probe, nodes, (probe.stage == Stage::Hint).then_some(steps), &cells)
-        });
+        let (spec, _) = same_size(samples)?;
+        let arrays = (0..spec.len()).map(|place| Batch::array(samples, place, min_steps)).collect::<Result<_, _>>()?;
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
-        Ok(Batch { spec: spec.clone(), arrays: arrays.collect(), lengths })
+        Ok(Batch { spec: spec.clone(), arrays, lengths })
+    }
+
+    /// The array of the probe at one place of the spec alone: a whole batch of a large set takes gigabytes.
+    ///
+    /// # Panics
+    /// If the spec has no such place.
+    pub fn array(samples: &[Trajectory<'_>], place: usize, min_steps: usize) -> Result<Array, BatchError> {
+        let (spec, nodes) = same_size(samples)?;
+        let probe = &spec[place];
+        let steps = samples.iter().map(Trajectory::steps).fold(min_steps, usize::max);
+        let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(place)).collect();
+        Ok(dense(probe, nodes, (probe.stage == Stage::Hint).then_some(steps), &cells))
     }
 
     /// Number of samples.
@@ -76,7 +84,7 @@ impl Batch {
 }
 
 /// The spec and the number of nodes that all samples share.
-pub(crate) fn same_size<'r>(samples: &[Trajectory<'r>]) -> Result<(&'r Spec, usize), BatchError> {
+pub fn same_size<'r>(samples: &[Trajectory<'r>]) -> Result<(&'r Spec, usize), BatchError> {
     let first = samples.first().ok_or(BatchError::Empty)?;
     let other = samples.iter().find(|sample| sample.nodes() != first.nodes());
     other.map_or(Ok((first.spec(), first.nodes())), |other| Err(BatchError::Sizes(first.nodes(), other.nodes())))

@@ -30,7 +30,7 @@ pub const FORMAT: &str = "1";
 pub const MAX_BATCH_BYTES: usize = 1 << 30;
 
 const FORMAT_KEY: &str = "clrs.format";
-const HEADER_KEY: &str = "clrs.header";
+pub(crate) const HEADER_KEY: &str = "clrs.header";
 const SAMPLES_KEY: &str = "clrs.samples";
 const HASH_KEY: &str = "clrs.hash";
 

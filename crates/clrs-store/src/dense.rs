@@ -1,0 +1,68 @@
+//! Whole sets as dense arrays, one at a time: what `npz` and `safetensors` hold.
+
+use std::path::Path;
+
+use clrs::batch::{BatchError, row_shape, same_size};
+use clrs::{Array, Batch, Data, Dense, Runs, Stage, Trajectory};
+
+use crate::error::{At, StoreError};
+use crate::native::column_name;
+use crate::set::Set;
+
+/// The arrays of a set in the reference's layout: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
+pub(crate) struct DenseSet {
+    runs: Runs,
+    steps: usize,
+}
+
+/// What an array is, before it is made.
+pub(crate) struct Outline {
+    pub(crate) name: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) dense: Dense,
+    /// The place in the spec; the lengths have none.
+    place: Option<usize>,
+}
+
+impl DenseSet {
+    /// Reads a set. `path` is what messages are about.
+    pub(crate) fn read(set: &mut Set, path: &Path) -> Result<DenseSet, StoreError> {
+        let runs = set.read_all()?;
+        let steps = runs.longest();
+        same_size(&runs.iter().collect::<Vec<_>>()).at(path)?;
+        Ok(DenseSet { runs, steps })
+    }
+
+    /// What arrays there are, in the order of the spec.
+    pub(crate) fn outlines(&self) -> Vec<Outline> {
+        let nodes = self.runs.get(0).nodes();
+        let samples = self.runs.len();
+        let probes = self.runs.spec().iter().enumerate().map(|(place, probe)| {
+            let steps = (probe.stage == Stage::Hint).then_some(self.steps);
+            let shape = steps.into_iter().chain([samples]).chain(row_shape(probe, nodes)).collect();
+            Outline { name: column_name(probe), shape, dense: probe.dense, place: Some(place) }
+        });
+        let lengths = Outline { name: "lengths".into(), shape: vec![samples], dense: Dense::F64, place: None };
+        probes.chain([lengths]).collect()
+    }
+
+    /// Makes one of them.
+    pub(crate) fn array(&self, outline: &Outline) -> Result<Array, BatchError> {
+        let samples: Vec<Trajectory<'_>> = self.runs.iter().collect();
+        if let Some(place) = outline.place {
+            return Batch::array(&samples, place, self.steps);
+        }
+        let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
+        Ok(Array { shape: outline.shape.clone(), data: Data::F64(lengths) })
+    }
+}
+
+/// The cells as they lie in memory, which is how files want them.
+pub(crate) fn bytes(data: &Data) -> &[u8] {
+    const { assert!(cfg!(target_endian = "little"), "cells are written as they lie in memory") };
+    match data {
+        Data::F64(cells) => bytemuck::cast_slice(cells),
+        Data::F32(cells) => bytemuck::cast_slice(cells),
+        Data::I64(cells) => bytemuck::cast_slice(cells),
+    }
+}

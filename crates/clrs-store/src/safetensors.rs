@@ -1,0 +1,53 @@
+//! Dense arrays as safetensors: the arrays of [`npz`](crate::npz), not compressed, to be mapped into memory.
+//!
+//! The file's metadata has the set's [`Header`](crate::Header) as JSON under `clrs.header`: the spec says what arrays mean.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use clrs::Dense;
+use serde_json::{Map, Value, json};
+
+use crate::dense::{DenseSet, Outline, bytes};
+use crate::error::{At, StoreError};
+use crate::file::{Existing, Partial};
+use crate::native::{HEADER_KEY, Header};
+use crate::set::Set;
+
+/// Writes a whole set, an array at a time.
+pub fn export(set: &mut Set, path: &Path, existing: Existing) -> Result<(), StoreError> {
+    let mut partial = Partial::create(path, existing)?;
+    let dense = DenseSet::read(set, path)?;
+    let outlines = dense.outlines();
+    let mut file = BufWriter::new(partial.file());
+    write_header(&mut file, set.header(), &outlines).at(path)?;
+    for outline in &outlines {
+        let array = dense.array(outline).at(path)?;
+        file.write_all(bytes(&array.data)).at(path)?;
+    }
+    file.flush().at(path)?;
+    drop(file);
+    partial.finish()
+}
+
+/// The length of a JSON text, and the text, filled up so that cells are aligned: where each array is, and what the set is.
+fn write_header(file: &mut impl Write, header: &Header, outlines: &[Outline]) -> io::Result<()> {
+    let mut tensors = Map::new();
+    tensors.insert("__metadata__".into(), json!({ HEADER_KEY: serde_json::to_string(header)? }));
+    let mut start = 0;
+    for outline in outlines {
+        let (dtype, width) = match outline.dense {
+            Dense::F64 => ("F64", 8),
+            Dense::F32 => ("F32", 4),
+            Dense::I64 => ("I64", 8),
+        };
+        let end = start + width * outline.shape.iter().product::<usize>();
+        let tensor = json!({ "dtype": dtype, "shape": outline.shape, "data_offsets": [start, end] });
+        tensors.insert(outline.name.clone(), tensor);
+        start = end;
+    }
+    let mut text = Value::Object(tensors).to_string();
+    text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(8) - text.len()));
+    file.write_all(&(text.len() as u64).to_le_bytes())?;
+    file.write_all(text.as_bytes())
+}

@@ -1,0 +1,148 @@
+//! `features.json`: names, types and shapes.
+
+use std::collections::BTreeMap;
+
+use clrs::batch::row_shape;
+use clrs::{Dense, Probe, Spec, Stage};
+use serde_json::{Value, json};
+
+/// A feature: its number type and the shape it has in one record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tensor {
+    pub(super) dense: Dense,
+    pub(super) shape: Vec<usize>,
+}
+
+/// Features by name.
+pub(super) type Tensors = BTreeMap<String, Tensor>;
+
+/// The name of the feature that says how many steps a sample has.
+pub(super) const LENGTHS: &str = "lengths";
+
+/// The name of a probe's feature.
+pub(super) fn feature_name(probe: &Probe) -> String {
+    let stage = match probe.stage {
+        Stage::Input => "input",
+        Stage::Output => "output",
+        Stage::Hint => "hint",
+    };
+    format!("{stage}_{}", probe.name)
+}
+
+/// The features of samples of one size, padded to so many steps.
+pub(super) fn tensors(spec: &Spec, nodes: usize, steps: usize) -> Tensors {
+    let probes = spec.iter().map(|probe| {
+        let steps = (probe.stage == Stage::Hint).then_some(steps);
+        let shape = steps.into_iter().chain(row_shape(probe, nodes)).collect();
+        (feature_name(probe), Tensor { dense: probe.dense, shape })
+    });
+    let lengths = (LENGTHS.to_owned(), Tensor { dense: Dense::F64, shape: vec![] });
+    probes.chain([lengths]).collect()
+}
+
+/// The file's text.
+pub(super) fn to_json(tensors: &Tensors) -> String {
+    let features = tensors.iter().map(|(name, tensor)| {
+        let dtype = match tensor.dense {
+            Dense::F64 => "float64",
+            Dense::F32 => "float32",
+            Dense::I64 => "int64",
+        };
+        let dimensions: Vec<String> = tensor.shape.iter().map(usize::to_string).collect();
+        let shape = if dimensions.is_empty() { json!({}) } else { json!({ "dimensions": dimensions }) };
+        let feature = json!({
+            "pythonClassName": "tensorflow_datasets.core.features.tensor_feature.Tensor",
+            "tensor": { "dtype": dtype, "encoding": "none", "shape": shape },
+        });
+        (name.clone(), feature)
+    });
+    let features: serde_json::Map<String, Value> = features.collect();
+    let file = json!({
+        "featuresDict": { "features": features },
+        "pythonClassName": "tensorflow_datasets.core.features.features_dict.FeaturesDict",
+    });
+    format!("{file:#}")
+}
+
+/// Reads the file's text, in its present form and in those that TFDS read from older datasets: a `type` with its `content`,
+/// which may be JSON in a string.
+pub(super) fn from_json(text: &str) -> Result<Tensors, String> {
+    let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let content = file.get("featuresDict").cloned().or_else(|| content_of(&file)).ok_or("there is no dictionary of features")?;
+    let features = content.get("features").unwrap_or(&content);
+    let features = features.as_object().ok_or("there is no dictionary of features")?;
+    let tensor = |(name, feature): (&String, &Value)| {
+        let tensor = feature.get("tensor").cloned().or_else(|| content_of(feature));
+        let tensor = tensor.as_ref().and_then(tensor_of).ok_or_else(|| format!("`{name}` is no tensor of numbers"))?;
+        Ok((name.clone(), tensor))
+    };
+    features.iter().map(tensor).collect()
+}
+
+/// What an older file says of a feature.
+fn content_of(feature: &Value) -> Option<Value> {
+    match feature.get("content")? {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        content => Some(content.clone()),
+    }
+}
+
+fn tensor_of(tensor: &Value) -> Option<Tensor> {
+    let dense = match tensor.get("dtype")?.as_str()? {
+        "float64" => Dense::F64,
+        "float32" => Dense::F32,
+        "int64" => Dense::I64,
+        _ => return None,
+    };
+    if !matches!(tensor.get("encoding").and_then(Value::as_str), None | Some("none")) {
+        return None;
+    }
+    let shape = match tensor.get("shape") {
+        Some(Value::Array(axes)) => &axes[..],
+        Some(shape) => shape.get("dimensions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice),
+        None => &[],
+    };
+    let axis = |axis: &Value| match axis {
+        Value::String(axis) => axis.parse().ok(),
+        axis => axis.as_u64().and_then(|axis| usize::try_from(axis).ok()),
+    };
+    Some(Tensor { dense, shape: shape.iter().map(axis).collect::<Option<_>>()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_come_back_and_older_forms_mean_the_same() {
+        let bfs = clrs::Registry::builtin().find("bfs").expect("there");
+        let tensors = tensors(&bfs.spec().into(), 16, 7);
+        assert_eq!(tensors["hint_pi_h"], Tensor { dense: Dense::F64, shape: vec![7, 16] });
+        assert_eq!(tensors["input_A"], Tensor { dense: Dense::I64, shape: vec![16, 16] });
+        assert_eq!(tensors["lengths"], Tensor { dense: Dense::F64, shape: vec![] });
+        assert_eq!(from_json(&to_json(&tensors)).as_ref(), Ok(&tensors));
+
+        let lists = json!({
+            "type": "tensorflow_datasets.core.features.features_dict.FeaturesDict",
+            "content": { "a": { "type": "Tensor", "content": { "shape": [7, 16], "dtype": "float64", "encoding": "none" } } },
+        });
+        let protos = json!({
+            "type": "FeaturesDict",
+            "proto_cls": "tensorflow_datasets.FeaturesDict",
+            "content": r#"{"features": {"a": {"tensor": {"shape": {"dimensions": ["7", "16"]}, "dtype": "float64"}}}}"#,
+        });
+        for older in [lists, protos] {
+            let tensor = Tensor { dense: Dense::F64, shape: vec![7, 16] };
+            assert_eq!(from_json(&older.to_string()), Ok([("a".to_owned(), tensor)].into_iter().collect()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_tensor_of_numbers_is_refused() {
+        for text in ["", "{}", "[]", r#"{"featuresDict": {"features": {"a": {"image": {}}}}}"#] {
+            assert!(from_json(text).is_err(), "{text}");
+        }
+        let text = r#"{"featuresDict": {"features": {"a": {"tensor": {"dtype": "string"}}}}}"#;
+        assert_eq!(from_json(text), Err("`a` is no tensor of numbers".into()));
+    }
+}

@@ -1,0 +1,100 @@
+//! `TFRecord` files: each record between its length and a checksum of both.
+
+use std::io::{self, Read, Write};
+
+use super::Damage;
+
+/// What a record takes beside its own bytes.
+pub(super) const OVERHEAD: u64 = 16;
+
+/// CRC-32C, turned and shifted so that checksums of data that holds checksums are no trouble.
+fn checksum(bytes: &[u8]) -> [u8; 4] {
+    crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
+}
+
+pub(super) fn write_record(file: &mut impl Write, record: &[u8]) -> io::Result<()> {
+    let length = (record.len() as u64).to_le_bytes();
+    file.write_all(&length)?;
+    file.write_all(&checksum(&length))?;
+    file.write_all(record)?;
+    file.write_all(&checksum(record))
+}
+
+/// Reads records, from a file whose length is known.
+pub(super) struct Records<R> {
+    file: R,
+    left: u64,
+    record: Vec<u8>,
+}
+
+impl<R: Read> Records<R> {
+    pub(super) fn new(file: R, length: u64) -> Records<R> {
+        Records { file, left: length, record: Vec::new() }
+    }
+
+    /// The next one, or `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, Damage> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let mut head = [0; 12];
+        self.left = self.left.checked_sub(OVERHEAD).ok_or(Damage::Cut)?;
+        self.file.read_exact(&mut head)?;
+        let (length, sum) = head.split_at(8);
+        if sum != checksum(length) {
+            return Err(Damage::Checksum);
+        }
+        let length = u64::from_le_bytes(length.try_into().expect("eight bytes"));
+        self.left = self.left.checked_sub(length).ok_or(Damage::Cut)?;
+        self.record.clear();
+        self.record.resize(usize::try_from(length).map_err(|_| Damage::Cut)?, 0);
+        self.file.read_exact(&mut self.record)?;
+        let mut sum = [0; 4];
+        self.file.read_exact(&mut sum)?;
+        if sum != checksum(&self.record) {
+            return Err(Damage::Checksum);
+        }
+        Ok(Some(&self.record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_back_and_changes_are_seen() {
+        let mut file = Vec::new();
+        for record in [&b"first"[..], b"", b"third"] {
+            write_record(&mut file, record).expect("written");
+        }
+        let read = |bytes: &[u8]| {
+            let mut records = Records::new(bytes, bytes.len() as u64);
+            let mut all = Vec::new();
+            while let Some(record) = records.next()? {
+                all.push(record.to_vec());
+            }
+            Ok::<_, Damage>(all)
+        };
+        assert_eq!(read(&file).expect("whole"), [&b"first"[..], b"", b"third"]);
+        for place in 0..file.len() {
+            let mut changed = file.clone();
+            changed[place] ^= 1;
+            assert!(read(&changed).is_err());
+        }
+        // A file that ends between two records has fewer of them; only the number of samples tells.
+        let between = [0, 21, 37, file.len()];
+        for end in (0..file.len()).filter(|end| !between.contains(end)) {
+            assert!(read(&file[..end]).is_err());
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_tensorflows() {
+        // Of the length of a record of two bytes, as TensorFlow writes it.
+        let mut file = Vec::new();
+        write_record(&mut file, b"ab").expect("written");
+        assert_eq!(file[8..12], checksum(&2u64.to_le_bytes()));
+        assert_eq!(checksum(b"123456789"), 0xe306_9283u32.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
+    }
+}

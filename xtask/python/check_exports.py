@@ -1,0 +1,163 @@
+"""Compares exported sets of the benchmark with the reference: `python check_exports.py FOLDER`.
+
+FOLDER holds `npz/NAME.npz`, `safetensors/NAME.safetensors`, `parquet/NAME.parquet` and a TFDS root `CLRS30_v1.0.0/`, where
+NAME is `ALGORITHM_SPLIT` of `clrs30@2.0.3`; what is not there is not compared. Everything is compared with what the reference
+samples, bit for bit, and the TFDS folder with the one that the reference's own builder writes: records, their order, shards,
+features, and the batches that `clrs.create_dataset` makes of them. The reference's interpreter runs it; Parquet wants
+`datasets` too, and is compared only where that is installed.
+"""
+import glob
+import json
+import os
+import struct
+import sys
+import tempfile
+
+import numpy as np
+
+STAGES = ("input", "output", "hint")
+
+
+def arrays(feedback):
+    """What the reference samples, under the names that exports use."""
+    stages = (feedback.features.inputs, feedback.outputs, feedback.features.hints)
+    found = {f"{stage}/{probe.name}": np.asarray(probe.data) for stage, probes in zip(STAGES, stages) for probe in probes}
+    return found | {"lengths": np.asarray(feedback.features.lengths)}
+
+
+def same(name, expected, found):
+    """Fails unless both have the same names, types, shapes and bits."""
+    assert expected.keys() == found.keys(), (name, expected.keys() ^ found.keys())
+    for key, array in expected.items():
+        other = np.asarray(found[key])
+        assert array.dtype == other.dtype, (name, key, array.dtype, other.dtype)
+        assert array.shape == other.shape, (name, key, array.shape, other.shape)
+        assert array.tobytes() == other.tobytes(), (name, key, "values differ")
+
+
+def read_safetensors(path):
+    """The format is simple enough to be read without its library: that is a check of its own."""
+    with open(path, "rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        assert size % 8 == 0
+        header = json.loads(file.read(size))
+        cells = file.read()
+    spec = json.loads(header.pop("__metadata__")["clrs.header"])["spec"]
+    found = {}
+    for name, tensor in header.items():
+        start, end = tensor["data_offsets"]
+        dtype = {"F64": "<f8", "I64": "<i8"}[tensor["dtype"]]
+        found[name] = np.frombuffer(cells[start:end], dtype).reshape(tensor["shape"])
+    assert {f"{probe['stage']}/{probe['name']}" for probe in spec} | {"lengths"} == found.keys()
+    return found
+
+
+def check_parquet(path, expected, types):
+    """Rows are ragged; cells are as `parquet.rs` says."""
+    import datasets
+
+    rows = datasets.load_dataset("parquet", data_files=path, split="train", cache_dir=tempfile.mkdtemp())
+    for name, feature in rows.features.items():
+        shape = getattr(feature, "shape", None)
+        axes = expected[name].ndim - 1 if name in expected else 0
+        if name in expected and types[name] == "categorical":
+            axes -= 1
+        assert shape is None or len(shape) == axes, (name, feature)
+        assert axes < 2 or shape is not None, (name, feature, "not declared as an array")
+    rows = rows.with_format("numpy", dtype=np.float64)  # float32 unless told
+    assert len(rows) == len(expected["lengths"])
+    for place, row in enumerate(rows):
+        steps = int(expected["lengths"][place])
+        assert row["steps"] == steps
+        for name, array in expected.items():
+            if name == "lengths":
+                continue
+            array = array[:steps, place] if name.startswith("hint/") else array[place]
+            if types[name] == "categorical":
+                array = np.where(array[..., -1] == -1, -1, array.argmax(-1))
+            found = np.asarray(row[name])
+            assert found.shape == array.shape, (path, name, place, found.shape, array.shape)
+            assert (found == array).all(), (path, name, place)
+
+
+def records(folder, tf):
+    """All records of a TFDS folder, shard by shard."""
+    for path in sorted(glob.glob(os.path.join(folder, "*.tfrecord-*"))):
+        shard = [tf.train.Example.FromString(record.numpy()) for record in tf.data.TFRecordDataset(path)]
+        yield os.path.basename(path), shard
+
+
+def read_json(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def check_tfds(root, name, algorithm, split):
+    """Compares a folder with one that the reference's builder makes, file by file, and through the reference's client."""
+    import tensorflow as tf
+    from clrs._src import dataset
+
+    import clrs
+
+    with tempfile.TemporaryDirectory() as reference:
+        dataset.CLRSDataset(data_dir=reference, config=name).download_and_prepare()
+        folders = [os.path.join(base, "clrs_dataset", name, "1.0.0") for base in (reference, root)]
+        for file in ("features.json", "dataset_info.json"):
+            expected, found = (read_json(folder, file) for folder in folders)
+            assert expected == found, (name, file)
+        expected, found = (list(records(folder, tf)) for folder in folders)
+        assert [(file, len(shard)) for file, shard in expected] == [(file, len(shard)) for file, shard in found], name
+        for (file, shard), (_, other) in zip(expected, found):
+            for place, (record, same_record) in enumerate(zip(shard, other)):
+                assert record == same_record, (file, place)
+        del expected, found
+
+        batches = [clrs.create_dataset(base, algorithm, split, 5) for base in (reference, root)]
+        assert batches[0][1] == batches[1][1]
+        pairs = zip(*(samples.as_numpy_iterator() for samples, _, _ in batches))
+        for (expected, found), _ in zip(pairs, range(2 + batches[0][1] // 5)):
+            same(name, arrays(expected), arrays(found))
+
+
+def main(folder):
+    import clrs
+    from clrs._src import samplers, specs
+
+    try:
+        import datasets  # noqa: F401
+        has_datasets = True
+    except ImportError:
+        has_datasets = False
+        print("parquet is not compared: `datasets` is not installed")
+
+    paths = sorted(glob.glob(os.path.join(folder, "npz", "*.npz")))
+    assert paths, f"there is no npz/NAME.npz in {folder}"
+    for path in paths:
+        name = os.path.basename(path)[: -len(".npz")]
+        algorithm, split = name.rsplit("_", 1)
+        settings = samplers.CLRS30[split]
+        multiplier = 1 if split == "train" else specs.CLRS_30_ALGS_SETTINGS[algorithm]["num_samples_multiplier"]
+        samples = settings["num_samples"] * multiplier
+        sampler, spec = clrs.build_sampler(algorithm, seed=settings["seed"], num_samples=samples, length=settings["length"])
+        expected = arrays(sampler.next())
+        types = {f"{stage}/{probe}": kind for probe, (stage, _, kind) in spec.items()}
+        with np.load(path) as found:
+            same(path, expected, dict(found))
+        checked = ["npz"]
+        path = os.path.join(folder, "safetensors", f"{name}.safetensors")
+        if os.path.exists(path):
+            same(path, expected, read_safetensors(path))
+            checked.append("safetensors")
+        path = os.path.join(folder, "parquet", f"{name}.parquet")
+        if os.path.exists(path) and has_datasets:
+            check_parquet(path, expected, types)
+            checked.append("parquet")
+        root = os.path.join(folder, "CLRS30_v1.0.0")
+        if os.path.exists(os.path.join(root, "clrs_dataset", name)):
+            check_tfds(root, name, algorithm, split)
+            checked.append("tfds")
+        print(f"{name}: {', '.join(checked)} equal", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
