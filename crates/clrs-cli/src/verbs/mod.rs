@@ -1,7 +1,9 @@
 //! One file per verb: its arguments, and what it does with them.
 
 mod completions;
+mod export;
 mod generate;
+mod import;
 mod list;
 mod quickstart;
 mod sample;
@@ -23,6 +25,8 @@ pub(crate) enum Verb {
     Generate(generate::Arguments),
     Verify(verify::Arguments),
     Stats(stats::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -37,6 +41,8 @@ impl Verb {
             Verb::Generate(arguments) => generate::run(&arguments),
             Verb::Verify(arguments) => verify::run(&arguments),
             Verb::Stats(arguments) => stats::run(&arguments),
+            Verb::Export(arguments) => export::run(&arguments),
+            Verb::Import(arguments) => import::run(&arguments),
             Verb::Completions(arguments) => {
                 completions::run(&arguments);
                 Ok(())
