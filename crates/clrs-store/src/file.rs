@@ -109,13 +109,12 @@ fn temporary_folder(path: &Path) -> Result<TempDir, StoreError> {
     tempfile::Builder::new().prefix(&format!(".{name}.")).suffix(".partial").tempdir_in(folder(path)).at(path)
 }
 
-/// Makes sure that files and their names survive a power cut. Once per run: it can take as long as the writing.
+/// Makes sure that files and their names survive a power cut. Once per run, and all at once: it waits for the disk, which can
+/// take as long as the writing.
 pub fn sync<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), StoreError> {
-    let mut folders = BTreeSet::new();
-    for path in paths {
-        File::open(path).and_then(|file| file.sync_all()).at(path)?;
-        folders.insert(folder(path));
-    }
+    let paths: Vec<&Path> = paths.into_iter().collect();
+    paths.par_iter().try_for_each(|path| File::open(path).and_then(|file| file.sync_all()).at(path))?;
+    let folders: BTreeSet<&Path> = paths.into_iter().map(folder).collect();
     // Where a folder cannot be opened as a file, its names are not ours to sync.
     if cfg!(unix) {
         for folder in folders {
