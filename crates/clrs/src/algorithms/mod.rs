@@ -14,6 +14,7 @@ pub mod sorting;
 pub mod strings;
 pub mod subarray;
 pub mod trees;
+pub mod two_strings;
 
 use crate::algorithm::AnyAlgorithm;
 
@@ -33,9 +34,11 @@ pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::floyd_warshall::FloydWarshall,
     &sorting::heapsort::Heapsort,
     &sorting::insertion_sort::InsertionSort,
+    &strings::kmp_matcher::KmpMatcher,
     &searching::minimum::Minimum,
     &graphs::mst_kruskal::MstKruskal,
     &graphs::mst_prim::MstPrim,
+    &strings::naive_string_matcher::NaiveStringMatcher,
     &searching::quickselect::Quickselect,
     &sorting::quicksort::Quicksort,
     &graphs::strongly_connected_components::StronglyConnectedComponents,

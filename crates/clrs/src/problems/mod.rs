@@ -6,9 +6,11 @@ mod bipartite;
 mod graph;
 mod graph_family;
 mod keys;
+mod letters;
 mod lookup;
 mod matrix;
 mod random_graph;
+mod string_search;
 mod tasks;
 
 pub use activities::{Activities, UniformActivities};
@@ -16,9 +18,11 @@ pub use bipartite::{BipartiteGraph, BipartiteOptions, RandomBipartiteGraphs};
 pub use graph::{Graph, SourcedGraph};
 pub use graph_family::{FamilyOptions, GraphFamily};
 pub use keys::{Keys, UniformKeys};
+pub use letters::Letters;
 pub use lookup::{Lookup, UniformLookups};
 pub use matrix::Matrix;
 pub use random_graph::{CoinOptions, CommunityOptions, RandomGraphs, RandomSourcedGraphs, Structure, WeightOptions};
+pub use string_search::{EmbeddedPatterns, StringSearch};
 pub use tasks::{Tasks, UniformTasks};
 
 use crate::column::ColumnError;

@@ -6,6 +6,7 @@ mod graphs;
 mod greedy;
 mod searching;
 mod sorting;
+mod strings;
 
 use clrs::{Cells, Family, Registry};
 
@@ -20,6 +21,7 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
         Family::Greedy => greedy::is_right(algorithm, problem, outputs),
         Family::Searching => searching::is_right(algorithm, problem, outputs),
         Family::Sorting => sorting::is_right(algorithm, problem, outputs),
+        Family::Strings => strings::is_right(algorithm, problem, outputs),
         _ => None,
     };
     verdict.unwrap_or_else(|| panic!("no oracle knows {algorithm}"))

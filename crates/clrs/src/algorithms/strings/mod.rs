@@ -1,1 +1,4 @@
 //! String matching.
+
+pub mod kmp_matcher;
+pub mod naive_string_matcher;

@@ -1,0 +1,272 @@
+//! Knuth-Morris-Pratt string matching
+//!
+//! # Idea
+//! Finds for each prefix of the pattern its longest proper border: a prefix that is also its suffix. Where the text differs
+//! from what the pattern asks for next, the match goes on from the border, and no letter of the text is read twice.
+//!
+//! # One step
+//! While the pattern is prepared: a prefix falls back to a shorter border, or the border of a prefix is known. While the text
+//! is read: the next letter is looked at, or the match falls back.
+//!
+//! # Steps
+//! At most `2n - 1`. After the start there is one step per letter, the pattern's first not counted; and what falls back must
+//! have grown before, by one letter at a time, so no more steps fall back than there are letters.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 32.4; Knuth, Morris and Pratt 1977.
+//!
+//! # What counts as right
+//! The first letter of the leftmost match. A later match is not what is asked for. Where the pattern does not occur, its own
+//! first letter says so.
+//!
+//! # Differences
+//! Patterns longer than the text are refused. As in the reference, borders and matches are told by their last letter, with a
+//! mark (`is_reset`, `k_reset`, `q_reset`) where they are empty; `k` stays as it was while the text is read; and `q` starts
+//! at the pattern's second letter, at the first if there is no other.
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::two_strings;
+use crate::cell::{Categorical, Graph, Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{EmbeddedPatterns, Invalid, StringSearch};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Knuth-Morris-Pratt string matching; see the [module](self).
+pub struct KmpMatcher;
+
+probes! {
+    KmpMatcher;
+    input {
+        /// whether the letter is of the pattern
+        string: Node<Mask>,
+        /// place in its string, from 0 to 1
+        pos: Node<Scalar>,
+        /// letter
+        key: Node<Categorical<4>>,
+    }
+    output {
+        /// first letter of the leftmost match; the pattern's first letter where there is none
+        found as "match": Node<MaskOne>,
+    }
+    hint {
+        /// letter before in its string
+        pred_h: Node<Pointer>,
+        /// last letter of the longest border of the prefix that ends here, itself while not known
+        pi: Node<Pointer>,
+        /// whether that border is empty
+        is_reset: Node<Mask>,
+        /// last letter of the border being tried
+        k: Node<MaskOne>,
+        /// whether that border is empty
+        k_reset: Graph<Mask>,
+        /// last letter of the prefix, or of what the text matches
+        q: Node<MaskOne>,
+        /// whether the text matches nothing
+        q_reset: Graph<Mask>,
+        /// first place of the text that a match ending here would have
+        s: Node<MaskOne>,
+        /// letter of the text being read
+        i: Node<MaskOne>,
+        /// whether the text is being read
+        phase: Graph<Mask>,
+    }
+}
+
+impl Algorithm for KmpMatcher {
+    const NAME: &'static str = "kmp_matcher";
+    const SOURCE: Source = Source(include_str!("kmp_matcher.rs"));
+    const FAMILY: Family = Family::Strings;
+    const MIN_NODES: usize = 2;
+    type Problem = StringSearch;
+    type Distribution = EmbeddedPatterns;
+
+    fn distribution() -> EmbeddedPatterns {
+        EmbeddedPatterns::default()
+    }
+
+    fn input(StringSearch { text, pattern }: &StringSearch) -> Input {
+        Input {
+            string: two_strings::which(text, pattern),
+            pos: two_strings::places(text, pattern),
+            key: two_strings::letters(text, pattern),
+        }
+    }
+
+    fn problem(input: &Input) -> Result<StringSearch, Invalid> {
+        let (text, pattern) = two_strings::split(&input.string, &input.key)?;
+        Ok(StringSearch { text, pattern })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        2 * n - 1
+    }
+
+    fn run(problem: &StringSearch, hints: &mut Hints<'_, Self>) -> Output {
+        let mut matcher = Matcher::new(problem);
+        hints.push(matcher.hint());
+        matcher.find_borders(hints);
+        Output { found: matcher.find_match(hints).unwrap_or(problem.text.len()) }
+    }
+
+    fn check(problem: &StringSearch, output: &Output) -> Result<(), Wrong> {
+        two_strings::check_match(problem, output.found)
+    }
+}
+
+/// Prefixes of the pattern, borders among them, are named by their last letter; the empty one is `None`.
+struct Matcher<'s> {
+    text: &'s [usize],
+    pattern: &'s [usize],
+    pred: Vec<usize>,
+    /// Borders, over all nodes.
+    pi: Vec<usize>,
+    is_reset: Vec<bool>,
+    /// The border being tried.
+    border: Option<usize>,
+    /// The prefix whose border is looked for; the first letter once all are known.
+    prefix: usize,
+    /// What the text matches.
+    matched: Option<usize>,
+    s: usize,
+    i: usize,
+    reads_text: bool,
+}
+
+impl<'s> Matcher<'s> {
+    fn new(StringSearch { text, pattern }: &'s StringSearch) -> Self {
+        let nodes = text.len() + pattern.len();
+        Matcher {
+            text,
+            pattern,
+            pred: two_strings::predecessors(text, pattern),
+            pi: (0..nodes).collect(),
+            is_reset: (0..nodes).map(|node| node == text.len()).collect(),
+            border: None,
+            prefix: 1.min(pattern.len() - 1),
+            matched: None,
+            s: 0,
+            i: 0,
+            reads_text: false,
+        }
+    }
+
+    /// The one place where a row is made.
+    fn hint(&self) -> Hint<'_> {
+        let head = self.text.len();
+        Hint {
+            pred_h: &self.pred,
+            pi: &self.pi,
+            is_reset: &self.is_reset,
+            k: head + self.border.unwrap_or(0),
+            k_reset: self.border.is_none(),
+            q: head + self.matched.unwrap_or(self.prefix),
+            q_reset: self.matched.is_none(),
+            s: self.s,
+            i: self.i,
+            phase: self.reads_text,
+        }
+    }
+
+    fn find_borders(&mut self, hints: &mut Hints<'_, KmpMatcher>) {
+        let pattern = self.pattern;
+        for q in 1..pattern.len() {
+            self.prefix = q;
+            while let Some(k) = self.border
+                && pattern[k + 1] != pattern[q]
+            {
+                self.border = self.longest_border(k);
+                hints.push(self.hint());
+            }
+            let next = after(self.border);
+            self.border = if pattern[next] == pattern[q] { Some(next) } else { None };
+            self.pi[self.text.len() + q] = self.text.len() + self.border.unwrap_or(0);
+            self.is_reset[self.text.len() + q] = self.border.is_none();
+            hints.push(self.hint());
+        }
+    }
+
+    fn find_match(&mut self, hints: &mut Hints<'_, KmpMatcher>) -> Option<usize> {
+        let (text, pattern) = (self.text, self.pattern);
+        self.reads_text = true;
+        self.prefix = 0;
+        for (i, &letter) in text.iter().enumerate() {
+            self.i = i;
+            self.s = (i + 1).saturating_sub(pattern.len());
+            hints.push(self.hint());
+            while let Some(q) = self.matched
+                && pattern[q + 1] != letter
+            {
+                self.matched = self.longest_border(q);
+                hints.push(self.hint());
+            }
+            let next = after(self.matched);
+            self.matched = if pattern[next] == letter { Some(next) } else { None };
+            if self.matched == Some(pattern.len() - 1) {
+                return Some(self.s);
+            }
+        }
+        None
+    }
+
+    /// The border of a prefix, found before.
+    fn longest_border(&self, prefix: usize) -> Option<usize> {
+        let node = self.text.len() + prefix;
+        if self.is_reset[node] { None } else { Some(self.pi[node] - self.text.len()) }
+    }
+}
+
+/// The letter that comes after a prefix.
+fn after(prefix: Option<usize>) -> usize {
+    prefix.map_or(0, |last| last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyAlgorithm, Cells, Recorder, Stage};
+
+    fn run(json: &str) -> Recorder {
+        let mut recorder = KmpMatcher.recorder();
+        KmpMatcher.record_json(json, &mut recorder).expect("valid");
+        recorder
+    }
+
+    #[test]
+    fn finds_ab_in_aab() {
+        let recorder = run(r#"{"text": "aab", "pattern": "ab"}"#);
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("match"), Some(Cells::Node(&[1])));
+        assert_eq!(run.get("phase"), Some(Cells::Class(&[0, 0, 1, 1, 1, 1])));
+        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 0, 0, 1, 1, 2])));
+        assert_eq!(run.get("q_reset"), Some(Cells::Class(&[1, 1, 1, 0, 1, 0])));
+    }
+
+    /// CLRS figure 32.11, its pattern ababaca: borders of length 0, 0, 1, 2, 3, 0, 1.
+    #[test]
+    fn knows_the_borders_of_the_textbooks_pattern() {
+        let recorder = run(r#"{"text": "abababacaba", "pattern": "ababaca"}"#);
+        let run = recorder.last().expect("recorded");
+        let (Some(Cells::Node(pi)), Some(Cells::Class(is_reset))) = (run.get("pi"), run.get("is_reset")) else { panic!("rows") };
+        assert_eq!(pi[pi.len() - 7..], [0, 0, 0, 1, 2, 0, 0].map(|border| 11 + border));
+        assert_eq!(is_reset[is_reset.len() - 7..], [1, 1, 0, 0, 0, 1, 0]);
+        assert_eq!(run.get("match"), Some(Cells::Node(&[2])));
+    }
+
+    #[test]
+    fn one_letter_patterns_and_texts_without_a_match_end() {
+        assert_eq!(run(r#"{"text": "a", "pattern": "a"}"#).last().expect("recorded").get("match"), Some(Cells::Node(&[0])));
+        assert_eq!(run(r#"{"text": "a", "pattern": "b"}"#).last().expect("recorded").get("match"), Some(Cells::Node(&[1])));
+        assert_eq!(run(r#"{"text": "aaaa", "pattern": "aab"}"#).last().expect("recorded").get("match"), Some(Cells::Node(&[4])));
+    }
+
+    #[test]
+    fn check_accepts_the_leftmost_match_and_no_other() {
+        let recorder = run(r#"{"text": "aaa", "pattern": "a"}"#);
+        let run = recorder.last().expect("recorded");
+        for node in 0..4 {
+            let verdict = KmpMatcher.check(4, &run.stage(Stage::Input), &[Cells::Node(&[node])]);
+            assert_eq!(verdict.is_ok(), node == 0, "{node}: {verdict:?}");
+        }
+    }
+}

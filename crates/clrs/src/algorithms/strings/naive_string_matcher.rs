@@ -1,0 +1,178 @@
+//! Naive string matching
+//!
+//! # Idea
+//! Lays the pattern at each place of the text in turn, and compares letter by letter until one differs or all agree.
+//!
+//! # One step
+//! One comparison of two letters.
+//!
+//! # Steps
+//! One per comparison. A pattern of `m` letters has `n - 2m + 1` places in a text of `n - m`, and no more than `m`
+//! comparisons at each: never more than `m(n - 2m + 1)`, which is at most `(n + 1)² / 8`.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 32.1.
+//!
+//! # What counts as right
+//! The first letter of the leftmost match. A later match is not what is asked for. Where the pattern does not occur, its own
+//! first letter says so.
+//!
+//! # Differences
+//! The reference breaks off where there is no match, which its sampler never draws. Here the answer is then the pattern's
+//! first letter, as in the reference's `kmp_matcher`. Patterns longer than the text are refused.
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::two_strings;
+use crate::cell::{Categorical, Mask, MaskOne, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{EmbeddedPatterns, Invalid, StringSearch};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Naive string matching; see the [module](self).
+pub struct NaiveStringMatcher;
+
+probes! {
+    NaiveStringMatcher;
+    input {
+        /// whether the letter is of the pattern
+        string: Node<Mask>,
+        /// place in its string, from 0 to 1
+        pos: Node<Scalar>,
+        /// letter
+        key: Node<Categorical<4>>,
+    }
+    output {
+        /// first letter of the leftmost match; the pattern's first letter where there is none
+        found as "match": Node<MaskOne>,
+    }
+    hint {
+        /// letter before in its string
+        pred_h: Node<Pointer>,
+        /// place in the text where the pattern lies
+        s: Node<MaskOne>,
+        /// letter of the text being compared
+        i: Node<MaskOne>,
+        /// letter of the pattern being compared
+        j: Node<MaskOne>,
+    }
+}
+
+impl Algorithm for NaiveStringMatcher {
+    const NAME: &'static str = "naive_string_matcher";
+    const SOURCE: Source = Source(include_str!("naive_string_matcher.rs"));
+    const FAMILY: Family = Family::Strings;
+    const MIN_NODES: usize = 2;
+    type Problem = StringSearch;
+    type Distribution = EmbeddedPatterns;
+
+    fn distribution() -> EmbeddedPatterns {
+        EmbeddedPatterns::default()
+    }
+
+    fn input(StringSearch { text, pattern }: &StringSearch) -> Input {
+        Input {
+            string: two_strings::which(text, pattern),
+            pos: two_strings::places(text, pattern),
+            key: two_strings::letters(text, pattern),
+        }
+    }
+
+    fn problem(input: &Input) -> Result<StringSearch, Invalid> {
+        let (text, pattern) = two_strings::split(&input.string, &input.key)?;
+        Ok(StringSearch { text, pattern })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        (n + 1) * (n + 1) / 8
+    }
+
+    fn run(StringSearch { text, pattern }: &StringSearch, hints: &mut Hints<'_, Self>) -> Output {
+        let pred = two_strings::predecessors(text, pattern);
+        for s in 0..=text.len() - pattern.len() {
+            let mut agree = 0;
+            while agree < pattern.len() {
+                hints.push(Hint { pred_h: &pred, s, i: s + agree, j: text.len() + agree });
+                if text[s + agree] != pattern[agree] {
+                    break;
+                }
+                agree += 1;
+            }
+            if agree == pattern.len() {
+                return Output { found: s };
+            }
+        }
+        Output { found: text.len() }
+    }
+
+    fn check(problem: &StringSearch, output: &Output) -> Result<(), Wrong> {
+        two_strings::check_match(problem, output.found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyAlgorithm, Cells, Recorder, Stage};
+
+    fn run(json: &str) -> Recorder {
+        let mut recorder = NaiveStringMatcher.recorder();
+        NaiveStringMatcher.record_json(json, &mut recorder).expect("valid");
+        recorder
+    }
+
+    /// The worked example of the paper.
+    #[test]
+    fn finds_ab_in_aab() {
+        let recorder = run(r#"{"text": "aab", "pattern": "ab"}"#);
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("s"), Some(Cells::Node(&[0, 0, 1, 1])));
+        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 1, 1, 2])));
+        assert_eq!(run.get("j"), Some(Cells::Node(&[3, 4, 3, 4])));
+        assert_eq!(run.get("match"), Some(Cells::Node(&[1])));
+    }
+
+    #[test]
+    fn without_a_match_the_answer_is_the_patterns_first_letter() {
+        let recorder = run(r#"{"text": "aaa", "pattern": "ab"}"#);
+        let run = recorder.last().expect("recorded");
+        assert_eq!(run.get("match"), Some(Cells::Node(&[3])));
+        assert_eq!(run.steps(), 4);
+    }
+
+    #[test]
+    fn check_accepts_the_leftmost_match_and_no_other() {
+        let recorder = run(r#"{"text": "aaa", "pattern": "a"}"#);
+        let run = recorder.last().expect("recorded");
+        for node in 0..4 {
+            let verdict = NaiveStringMatcher.check(4, &run.stage(Stage::Input), &[Cells::Node(&[node])]);
+            assert_eq!(verdict.is_ok(), node == 0, "{node}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_must_fit() {
+        let reason =
+            |json| NaiveStringMatcher.record_json(json, &mut NaiveStringMatcher.recorder()).expect_err("bad").to_string();
+        assert_eq!(reason(r#"{"text": "ab", "pattern": "abc"}"#), "the pattern has 3 letters, more than the text, which has 2");
+        assert_eq!(reason(r#"{"text": "ab", "pattern": ""}"#), "`pattern` is empty");
+        assert!(reason(r#"{"text": "aB", "pattern": "a"}"#).contains("`B` is none of the letters a, b, c, d"));
+    }
+
+    /// The needle's whole range is looked at, where the reference would fail only by chance.
+    #[test]
+    fn needles_that_do_not_fit_are_refused_before_any_draw() {
+        let refused = |size, options: &[&str]| {
+            let settings = crate::Settings::parse(options.iter().copied()).expect("well formed");
+            NaiveStringMatcher.draws(size, &settings).err().map(|error| error.to_string())
+        };
+        assert_eq!(refused(16, &["length_needle=-7"]), None);
+        let reason = "a pattern of 8 needs a text of at least 9 letters, and size 16 leaves fewer";
+        assert_eq!(refused(16, &["length_needle=-8"]).as_deref(), Some(reason));
+        assert_eq!(refused(16, &["length_needle=8"]).as_deref(), Some(reason));
+        assert_eq!(refused(16, &["length_needle=0"]).as_deref(), Some("`length_needle` is 0: there must be a pattern"));
+        assert_eq!(refused(16, &["chars=5"]).as_deref(), Some("`chars` is 5; there are 1 to 4 letters"));
+        assert!(refused(2, &[]).is_some() && refused(3, &[]).is_none());
+        assert!(refused(16, &["length_needle=-9223372036854775808"]).is_some());
+    }
+}
