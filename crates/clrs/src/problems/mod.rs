@@ -3,6 +3,7 @@
 
 mod activities;
 mod bipartite;
+mod dimensions;
 mod graph;
 mod graph_family;
 mod keys;
@@ -10,11 +11,14 @@ mod letters;
 mod lookup;
 mod matrix;
 mod random_graph;
+mod search_chances;
+mod string_pair;
 mod string_search;
 mod tasks;
 
 pub use activities::{Activities, UniformActivities};
 pub use bipartite::{BipartiteGraph, BipartiteOptions, RandomBipartiteGraphs};
+pub use dimensions::{MatrixChain, UniformDimensions};
 pub use graph::{Graph, SourcedGraph};
 pub use graph_family::{FamilyOptions, GraphFamily};
 pub use keys::{Keys, UniformKeys};
@@ -22,6 +26,8 @@ pub use letters::Letters;
 pub use lookup::{Lookup, UniformLookups};
 pub use matrix::Matrix;
 pub use random_graph::{CoinOptions, CommunityOptions, RandomGraphs, RandomSourcedGraphs, Structure, WeightOptions};
+pub use search_chances::{RandomSearchChances, SearchChances};
+pub use string_pair::{RandomStringPairs, StringPair};
 pub use string_search::{EmbeddedPatterns, StringSearch};
 pub use tasks::{Tasks, UniformTasks};
 
@@ -89,6 +95,14 @@ pub fn rule(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Inval
 /// The rule that numbers are numbers: on NaN the reference never ends.
 pub fn finite(name: &str, numbers: &[f64]) -> Result<(), Invalid> {
     rule(numbers.iter().all(|x| x.is_finite()), || format!("`{name}` holds a number that is not finite"))
+}
+
+/// The rule that products of three numbers neither overflow nor vanish: then what is compared is what was meant.
+pub fn measurable(name: &str, numbers: &[f64]) -> Result<(), Invalid> {
+    let measurable = |number: &f64| *number == 0.0 || (1e-100..=1e100).contains(&number.abs());
+    rule(numbers.iter().all(measurable), || {
+        format!("`{name}` holds a number that is neither 0 nor of a size from 1e-100 to 1e100")
+    })
 }
 
 /// The rule of every option that is a list of chances.

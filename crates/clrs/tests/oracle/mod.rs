@@ -2,6 +2,7 @@
 
 mod depth_first;
 mod divide_and_conquer;
+mod dynamic_programming;
 mod graphs;
 mod greedy;
 mod searching;
@@ -15,6 +16,7 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
     let family = Registry::builtin().find(algorithm).expect("listed").family();
     let verdict = match family {
         Family::DivideAndConquer => divide_and_conquer::is_right(algorithm, problem, outputs),
+        Family::DynamicProgramming => dynamic_programming::is_right(algorithm, problem, outputs),
         Family::Graphs => {
             depth_first::is_right(algorithm, problem, outputs).or_else(|| graphs::is_right(algorithm, problem, outputs))
         }

@@ -1,0 +1,250 @@
+//! Longest common subsequence
+//!
+//! # Idea
+//! The longest common subsequence of two prefixes follows from those of shorter prefixes: equal last letters are both taken,
+//! otherwise one of them is dropped. A table holds the lengths, and an arrow per cell says what was done.
+//!
+//! # One step
+//! All cells look at their neighbours above, to the left and between as they were in the step before. So lengths spread from
+//! the borders until none changes.
+//!
+//! # Steps
+//! At most `n - 2`, and at least one. A cell in row `i` and column `j` of the table, counted from 0 and off the borders,
+//! has its final length after `i + j - 1` steps; the last step changes nothing.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 15.4.
+//!
+//! # What counts as right
+//! For each letter `x` of the first string and `y` of the second, any arrow that keeps the length of the longest common
+//! subsequence of the prefixes that end there: 0, take both, where they are equal; 1, drop `x`, where the length is as large
+//! without it; 2, drop `y`, likewise. Before a string starts all lengths are 0, so both 1 and 2 keep a length of 0 on the
+//! borders. Cells that are not a pair of letters from both strings are not judged.
+//!
+//! # Differences
+//! None. As in the reference, the first row and column of the table are filled before the first step, arrow 1 stands there
+//! while nothing matched, and inner cells start with arrow 0 and length 0. `b` is not asked where there is no such pair.
+
+use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithms::two_strings;
+use crate::cell::{Categorical, Edge, Mask, Maybe, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Invalid, RandomStringPairs, StringPair};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Longest common subsequence; see the [module](self).
+pub struct LcsLength;
+
+probes! {
+    LcsLength;
+    input {
+        /// whether the letter is of the second string
+        string: Node<Mask>,
+        /// place in its string, from 0 to 1
+        pos: Node<Scalar>,
+        /// letter
+        key: Node<Categorical<4>>,
+    }
+    output {
+        /// arrow of a letter of the first string (row) and one of the second (column): take both, drop the row's, drop the column's
+        b: Edge<Maybe<Categorical<4>>>,
+    }
+    hint {
+        /// letter before in its string
+        pred_h: Node<Pointer>,
+        /// arrow so far
+        b_h: Edge<Maybe<Categorical<4>>>,
+        /// length of the longest common subsequence of the prefixes that end here, so far
+        c: Edge<Scalar>,
+    }
+}
+
+const TAKE_BOTH: usize = 0;
+const DROP_FIRST: usize = 1;
+const DROP_SECOND: usize = 2;
+
+impl Algorithm for LcsLength {
+    const NAME: &'static str = "lcs_length";
+    const SOURCE: Source = Source(include_str!("lcs_length.rs"));
+    const FAMILY: Family = Family::DynamicProgramming;
+    const MIN_NODES: usize = 2;
+    type Problem = StringPair;
+    type Distribution = RandomStringPairs;
+
+    fn distribution() -> RandomStringPairs {
+        RandomStringPairs::default()
+    }
+
+    fn input(StringPair { first, second }: &StringPair) -> Input {
+        Input {
+            string: two_strings::which(first, second),
+            pos: two_strings::places(first, second),
+            key: two_strings::letters(first, second),
+        }
+    }
+
+    fn problem(input: &Input) -> Result<StringPair, Invalid> {
+        let (first, second) = two_strings::split(&input.string, &input.key)?;
+        Ok(StringPair { first, second })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n.saturating_sub(2).max(1)
+    }
+
+    fn run(StringPair { first, second }: &StringPair, hints: &mut Hints<'_, Self>) -> Output {
+        let pred = two_strings::predecessors(first, second);
+        let mut table = Table::new(first, second);
+        table.fill_borders();
+        loop {
+            hints.push(Hint { pred_h: &pred, b_h: &table.b, c: &table.c });
+            if !table.sweep() {
+                return Output { b: table.b };
+            }
+        }
+    }
+
+    fn check(StringPair { first, second }: &StringPair, output: &Output) -> Result<(), Wrong> {
+        let nodes = first.len() + second.len();
+        let mut above = vec![0usize; second.len() + 1]; // lengths, after an empty prefix
+        for (i, x) in first.iter().enumerate() {
+            let mut row = vec![0];
+            for (j, y) in second.iter().enumerate() {
+                let best = if x == y { above[j] + 1 } else { above[j + 1].max(row[j]) };
+                let arrow = output.b[i * nodes + first.len() + j];
+                let keeps = match arrow {
+                    Some(TAKE_BOTH) => x == y,
+                    Some(DROP_FIRST) => above[j + 1] == best,
+                    Some(DROP_SECOND) => row[j] == best,
+                    _ => false,
+                };
+                if !keeps {
+                    let arrow = arrow.map_or_else(|| "no arrow".into(), |arrow| format!("arrow {arrow}"));
+                    return Err(Wrong(format!("{arrow} at letters {i} and {j} does not keep the length {best}")));
+                }
+                row.push(best);
+            }
+            above = row;
+        }
+        Ok(())
+    }
+}
+
+/// Lengths and arrows of all pairs of letters, in rows as long as there are nodes.
+struct Table<'s> {
+    x: &'s [usize],
+    y: &'s [usize],
+    b: Vec<Option<usize>>,
+    c: Vec<f64>,
+}
+
+impl<'s> Table<'s> {
+    fn new(x: &'s [usize], y: &'s [usize]) -> Self {
+        let nodes = x.len() + y.len();
+        let mut b = vec![None; nodes * nodes];
+        for row in b.chunks_exact_mut(nodes).take(x.len()) {
+            row[x.len()..].fill(Some(TAKE_BOTH));
+        }
+        Table { x, y, b, c: vec![0.0; nodes * nodes] }
+    }
+
+    fn cell(&self, i: usize, j: usize) -> usize {
+        i * (self.x.len() + self.y.len()) + self.x.len() + j
+    }
+
+    fn set(&mut self, cell: usize, arrow: usize, length: f64) {
+        self.b[cell] = Some(arrow);
+        self.c[cell] = length;
+    }
+
+    /// One letter against all of the other string: 1 from the first match on.
+    fn fill_borders(&mut self) {
+        for i in 0..self.x.len() {
+            let (arrow, length) = match i.checked_sub(1) {
+                _ if self.x[i] == self.y[0] => (TAKE_BOTH, 1.0),
+                Some(before) => (DROP_FIRST, self.c[self.cell(before, 0)]),
+                None => (DROP_FIRST, 0.0),
+            };
+            self.set(self.cell(i, 0), arrow, length);
+        }
+        for j in 1..self.y.len() {
+            let before = self.c[self.cell(0, j - 1)];
+            let (arrow, length) = if self.x[0] == self.y[j] {
+                (TAKE_BOTH, 1.0)
+            } else if before == 1.0 {
+                (DROP_SECOND, 1.0)
+            } else {
+                (DROP_FIRST, 0.0)
+            };
+            self.set(self.cell(0, j), arrow, length);
+        }
+    }
+
+    /// Fills all inner cells by their neighbours; `false` if no length changed. Goes backwards, so that each reads its
+    /// neighbours as the sweep before left them.
+    fn sweep(&mut self) -> bool {
+        let mut changed = false;
+        for i in (1..self.x.len()).rev() {
+            for j in (1..self.y.len()).rev() {
+                let (cell, above) = (self.cell(i, j), self.cell(i - 1, j));
+                let (arrow, length) = if self.x[i] == self.y[j] {
+                    (TAKE_BOTH, self.c[above - 1] + 1.0)
+                } else if self.c[above] >= self.c[cell - 1] {
+                    (DROP_FIRST, self.c[above])
+                } else {
+                    (DROP_SECOND, self.c[cell - 1])
+                };
+                changed |= self.c[cell] != length;
+                self.set(cell, arrow, length);
+            }
+        }
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyAlgorithm, Cells, Problem, Stage};
+
+    /// CLRS figure 15.8.
+    #[test]
+    fn finds_the_four_letters_of_the_textbook() {
+        let mut recorder = LcsLength.recorder();
+        LcsLength.record_json(r#"{"first": "abcbdab", "second": "bdcaba"}"#, &mut recorder).expect("valid");
+        let run = recorder.last().expect("recorded");
+        let Some(Cells::Scalar(c)) = run.get("c") else { panic!("lengths") };
+        let last = &c[c.len() - 13 * 13..];
+        let row = |i: usize| &last[i * 13 + 7..][..6];
+        assert_eq!(row(0), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+        assert_eq!(row(3), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
+        assert_eq!(row(6), [1.0, 2.0, 2.0, 3.0, 4.0, 4.0]);
+    }
+
+    #[test]
+    fn check_accepts_any_arrow_that_keeps_the_length() {
+        let pair = StringPair::from_json(r#"{"first": "ab", "second": "ba"}"#).expect("valid");
+        let mut recorder = LcsLength.recorder();
+        LcsLength.record_json(&pair.to_json(), &mut recorder).expect("valid");
+        let run = recorder.last().expect("recorded");
+        let Some(Cells::Class(b)) = run.get("b") else { panic!("arrows") };
+        let accepts = |row: usize, column: usize, arrow: i8| {
+            let mut b = b.to_vec();
+            b[row * 4 + column] = arrow;
+            LcsLength.check(4, &run.stage(Stage::Input), &[Cells::Class(&b)]).is_ok()
+        };
+        let right = |row, column| [-1, 0, 1, 2, 3].map(|arrow| accepts(row, column, arrow));
+        assert_eq!(right(0, 2), [false, false, true, true, false], "a against b: 0 either way");
+        assert_eq!(right(0, 3), [false, true, false, false, false], "a against ba");
+        assert_eq!(right(1, 3), [false, false, true, true, false], "ab against ba: a or b");
+        assert_eq!(right(2, 0), [true; 5], "no pair of letters");
+    }
+
+    #[test]
+    fn other_letters_and_empty_strings_are_refused() {
+        let reason = |json| LcsLength.record_json(json, &mut LcsLength.recorder()).expect_err("bad").to_string();
+        assert!(reason(r#"{"first": "abe", "second": "a"}"#).contains("`e` is none of the letters a, b, c, d"));
+        assert_eq!(reason(r#"{"first": "ab", "second": ""}"#), "`second` is empty");
+    }
+}

@@ -1,0 +1,202 @@
+//! Optimal binary search tree
+//!
+//! # Idea
+//! A search tree is good if what is looked for often is near its root. The best tree over some keys has a root `r`, and the
+//! best trees over the keys before and after it below; so the best root of many keys follows from those of fewer.
+//!
+//! # One step
+//! All runs of `l` neighbouring keys take their best root, for `l` from 1 up.
+//!
+//! # Steps
+//! `n`, the number of gaps, one more than there are keys: the empty trees, then one per number of keys.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 15.5; Aho, Hopcroft and Ullman 1974.
+//!
+//! # What counts as right
+//! For every `i < j`, any root of least expected cost over the keys `i` to `j - 1`. The other cells are not judged.
+//!
+//! # Differences
+//! None. As in the reference, keys count from 0, the input `p` ends with a 0 that belongs to no key, and roots that are not
+//! known are 0. Chances that sum to more than 1 are refused.
+
+use crate::algorithm::{Algorithm, Family, Wrong, right, same_cost};
+use crate::algorithms::array;
+use crate::cell::{Edge, Mask, Node, Pointer, Scalar};
+use crate::probes;
+use crate::problems::{Invalid, RandomSearchChances, SearchChances, positions, rule};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Optimal binary search tree; see the [module](self).
+pub struct OptimalBst;
+
+probes! {
+    OptimalBst;
+    input {
+        /// place in the list of gaps, from 0 to 1
+        pos: Node<Scalar>,
+        /// chance of a search for the key after the gap; 0 after the last
+        p: Node<Scalar>,
+        /// chance of a search that ends in the gap
+        q: Node<Scalar>,
+    }
+    output {
+        /// root of the best tree over the keys between the row's gap and the column's
+        root: Edge<Pointer>,
+    }
+    hint {
+        /// gap before
+        pred_h: Node<Pointer>,
+        /// root of the best tree, where it is known
+        root_h: Edge<Pointer>,
+        /// expected cost of a search in that tree, times the chance to get there
+        e: Edge<Scalar>,
+        /// chance of a search between the gaps, both included
+        w: Edge<Scalar>,
+        /// whether the tree is known
+        msk: Edge<Mask>,
+    }
+}
+
+impl Algorithm for OptimalBst {
+    const NAME: &'static str = "optimal_bst";
+    const SOURCE: Source = Source(include_str!("optimal_bst.rs"));
+    const FAMILY: Family = Family::DynamicProgramming;
+    const MIN_NODES: usize = 2;
+    type Problem = SearchChances;
+    type Distribution = RandomSearchChances;
+
+    fn distribution() -> RandomSearchChances {
+        RandomSearchChances
+    }
+
+    fn input(SearchChances { key_chances, gap_chances }: &SearchChances) -> Input {
+        let p = key_chances.iter().copied().chain([0.0]).collect();
+        Input { pos: positions(gap_chances.len()), p, q: gap_chances.clone() }
+    }
+
+    fn problem(input: &Input) -> Result<SearchChances, Invalid> {
+        let mut key_chances = input.p.clone();
+        rule(key_chances.pop() == Some(0.0), || "`p` does not end with the 0 that belongs to no key".into())?;
+        Ok(SearchChances { key_chances, gap_chances: input.q.clone() })
+    }
+
+    fn max_steps(n: usize) -> usize {
+        n
+    }
+
+    fn run(SearchChances { key_chances: p, gap_chances: q }: &SearchChances, hints: &mut Hints<'_, Self>) -> Output {
+        let n = q.len();
+        let mut trees = Trees::new(q);
+        hints.push(trees.hint());
+        for l in 1..n {
+            for i in 0..n - l {
+                let j = i + l;
+                let cell = i * n + j;
+                trees.w[cell] = trees.w[cell - 1] + p[j - 1] + q[j];
+                let mut least = f64::INFINITY;
+                for r in i..j {
+                    let t = trees.e[i * n + r] + trees.e[(r + 1) * n + j] + trees.w[cell];
+                    if t < least {
+                        least = t;
+                        trees.root[cell] = r;
+                    }
+                }
+                trees.e[cell] = least;
+                trees.known[cell] = true;
+            }
+            hints.push(trees.hint());
+        }
+        Output { root: trees.root }
+    }
+
+    fn check(SearchChances { key_chances: p, gap_chances: q }: &SearchChances, output: &Output) -> Result<(), Wrong> {
+        let n = q.len();
+        let mut least = vec![0.0; n * n];
+        for j in 0..n {
+            least[j * n + j] = q[j];
+            let mut chance = q[j];
+            for i in (0..j).rev() {
+                chance += p[i] + q[i];
+                let cost = |r: usize| least[i * n + r] + least[(r + 1) * n + j] + chance;
+                let best = (i..j).map(cost).fold(f64::INFINITY, f64::min);
+                let r = output.root[i * n + j];
+                right((i..j).contains(&r) && same_cost(cost(r), best), || {
+                    format!("node {r} is not the root of a best tree between gaps {i} and {j}")
+                })?;
+                least[i * n + j] = best;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The best trees between any two gaps.
+struct Trees {
+    pred: Vec<usize>,
+    root: Vec<usize>,
+    e: Vec<f64>,
+    w: Vec<f64>,
+    known: Vec<bool>,
+}
+
+impl Trees {
+    /// Between a gap and itself there is the empty tree.
+    fn new(q: &[f64]) -> Trees {
+        let n = q.len();
+        let pred = array::as_given(n);
+        let mut trees = Trees { pred, root: vec![0; n * n], e: vec![0.0; n * n], w: vec![0.0; n * n], known: vec![false; n * n] };
+        for (i, &q) in q.iter().enumerate() {
+            let cell = i * n + i;
+            (trees.e[cell], trees.w[cell], trees.known[cell]) = (q, q, true);
+        }
+        trees
+    }
+
+    fn hint(&self) -> Hint<'_> {
+        Hint { pred_h: &self.pred, root_h: &self.root, e: &self.e, w: &self.w, msk: &self.known }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyAlgorithm, Cells, Problem, Stage};
+
+    /// CLRS figure 15.10; its keys count from 1, ours from 0.
+    const TEXTBOOK: &str = r#"{"key_chances": [0.15, 0.1, 0.05, 0.1, 0.2], "gap_chances": [0.05, 0.1, 0.05, 0.05, 0.05, 0.1]}"#;
+
+    #[test]
+    fn finds_the_tree_of_the_textbook() {
+        let mut recorder = OptimalBst.recorder();
+        OptimalBst.record_json(TEXTBOOK, &mut recorder).expect("valid");
+        let run = recorder.last().expect("recorded");
+        let (Some(Cells::Node(root)), Some(Cells::Scalar(e))) = (run.get("root"), run.get("e")) else { panic!("a table") };
+        assert_eq!([root[5], root[1], root[2 * 6 + 5]], [1, 0, 4]);
+        assert!(same_cost(e[5 * 36 + 5], 2.75));
+        assert_eq!(run.steps(), 6);
+    }
+
+    #[test]
+    fn check_accepts_any_root_of_least_cost_and_does_not_judge_other_cells() {
+        let even = SearchChances { key_chances: vec![0.2; 2], gap_chances: vec![0.2; 3] };
+        let mut recorder = OptimalBst.recorder();
+        OptimalBst.record_json(&even.to_json(), &mut recorder).expect("valid");
+        let run = recorder.last().expect("recorded");
+        let accepts = |root: [u32; 9]| OptimalBst.check(3, &run.stage(Stage::Input), &[Cells::Node(&root)]).is_ok();
+        assert!(accepts([0, 0, 0, 0, 0, 1, 0, 0, 0]) && accepts([0, 0, 1, 0, 0, 1, 0, 0, 0]), "either key of two");
+        assert!(accepts([2, 0, 0, 1, 2, 1, 2, 1, 2]), "cells that are no trees");
+        assert!(!accepts([0, 0, 2, 0, 0, 1, 0, 0, 0]), "no key");
+        assert!(!accepts([0, 1, 0, 0, 0, 1, 0, 0, 0]), "a key outside");
+    }
+
+    #[test]
+    fn chances_must_be_chances() {
+        let reason = |json| OptimalBst.record_json(json, &mut OptimalBst.recorder()).expect_err("bad").to_string();
+        assert_eq!(reason(r#"{"key_chances": [0.5], "gap_chances": [0.5]}"#), "optimal_bst needs at least 2 nodes, not 1");
+        assert_eq!(reason(r#"{"key_chances": [], "gap_chances": [0.5, 0.5]}"#), "0 keys have 1 gaps around them, not 2");
+        assert_eq!(reason(r#"{"key_chances": [-0.5], "gap_chances": [0.5, 0]}"#), "there is a chance below 0");
+        assert_eq!(reason(r#"{"key_chances": [1], "gap_chances": [0.5, 0]}"#), "the chances sum to 1.5, more than 1");
+    }
+}
