@@ -9,6 +9,7 @@ pub mod geometry;
 pub mod graphs;
 pub mod greedy;
 pub mod order;
+pub mod plane;
 pub mod searching;
 pub mod sorting;
 pub mod strings;
@@ -32,8 +33,10 @@ pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::dijkstra::Dijkstra,
     &divide_and_conquer::find_maximum_subarray_kadane::FindMaximumSubarrayKadane,
     &graphs::floyd_warshall::FloydWarshall,
+    &geometry::graham_scan::GrahamScan,
     &sorting::heapsort::Heapsort,
     &sorting::insertion_sort::InsertionSort,
+    &geometry::jarvis_march::JarvisMarch,
     &strings::kmp_matcher::KmpMatcher,
     &dynamic_programming::lcs_length::LcsLength,
     &dynamic_programming::matrix_chain_order::MatrixChainOrder,
@@ -44,6 +47,7 @@ pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &dynamic_programming::optimal_bst::OptimalBst,
     &searching::quickselect::Quickselect,
     &sorting::quicksort::Quicksort,
+    &geometry::segments_intersect::SegmentsIntersect,
     &graphs::strongly_connected_components::StronglyConnectedComponents,
     &greedy::task_scheduling::TaskScheduling,
     &graphs::topological_sort::TopologicalSort,

@@ -3,6 +3,7 @@
 mod depth_first;
 mod divide_and_conquer;
 mod dynamic_programming;
+mod geometry;
 mod graphs;
 mod greedy;
 mod searching;
@@ -17,6 +18,7 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
     let verdict = match family {
         Family::DivideAndConquer => divide_and_conquer::is_right(algorithm, problem, outputs),
         Family::DynamicProgramming => dynamic_programming::is_right(algorithm, problem, outputs),
+        Family::Geometry => geometry::is_right(algorithm, problem, outputs),
         Family::Graphs => {
             depth_first::is_right(algorithm, problem, outputs).or_else(|| graphs::is_right(algorithm, problem, outputs))
         }
@@ -24,7 +26,6 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
         Family::Searching => searching::is_right(algorithm, problem, outputs),
         Family::Sorting => sorting::is_right(algorithm, problem, outputs),
         Family::Strings => strings::is_right(algorithm, problem, outputs),
-        _ => None,
     };
     verdict.unwrap_or_else(|| panic!("no oracle knows {algorithm}"))
 }

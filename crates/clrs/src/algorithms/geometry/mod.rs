@@ -1,1 +1,5 @@
 //! Points and segments in the plane.
+
+pub mod graham_scan;
+pub mod jarvis_march;
+pub mod segments_intersect;

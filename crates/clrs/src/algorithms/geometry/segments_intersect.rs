@@ -1,0 +1,196 @@
+//! Segment intersection
+//!
+//! # Idea
+//! Two segments cross if each parts the ends of the other. They touch if an end of one lies on the other: in line with it,
+//! and within its box.
+//!
+//! # One step
+//! One end is looked at from the other segment: on which side it lies, and whether it is within the box.
+//!
+//! # Steps
+//! 5: the start, and one per end.
+//!
+//! # Textbook
+//! CLRS 3rd ed., section 33.1.
+//!
+//! # What counts as right
+//! Yes if the segments have a point in common, a touch included, and no otherwise, in exact arithmetic. Where rounding
+//! decides, because an end is in line with the other segment to the last bits, the rounded answer is right too.
+//!
+//! # Differences
+//! None. The sampler draws until segments cross, or do not, as a coin wants it; with truncated numbers the coin may be wrong.
+
+use std::cmp::Ordering;
+
+use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithms::plane::{Point, cross, exact_turn};
+use crate::cell::{Graph, Mask, MaskOne, Node, Scalar};
+use crate::probes;
+use crate::problems::{Invalid, RandomSegments, Segments, positions, rule};
+use crate::recorder::Hints;
+use crate::source::Source;
+
+/// Segment intersection; see the [module](self).
+pub struct SegmentsIntersect;
+
+probes! {
+    SegmentsIntersect;
+    input {
+        /// place in the list of ends, from 0 to 1
+        pos: Node<Scalar>,
+        /// x of the end
+        x: Node<Scalar>,
+        /// y of the end
+        y: Node<Scalar>,
+    }
+    output {
+        /// whether the segments cross or touch
+        intersect: Graph<Mask> as i64,
+    }
+    hint {
+        /// first end of the other segment
+        i: Node<MaskOne>,
+        /// second end of the other segment
+        j: Node<MaskOne>,
+        /// end being looked at
+        k: Node<MaskOne>,
+        /// cross product: the side of the other segment that the end lies on
+        dir: Node<Scalar>,
+        /// whether the end is within the box of the other segment
+        on_seg: Node<Mask>,
+    }
+}
+
+impl Algorithm for SegmentsIntersect {
+    const NAME: &'static str = "segments_intersect";
+    const SOURCE: Source = Source(include_str!("segments_intersect.rs"));
+    const FAMILY: Family = Family::Geometry;
+    type Problem = Segments;
+    type Distribution = RandomSegments;
+
+    fn distribution() -> RandomSegments {
+        RandomSegments::default()
+    }
+
+    fn input(segments: &Segments) -> Input {
+        let points = segments.points();
+        Input { pos: positions(4), x: points.map(|[x, _]| x).into(), y: points.map(|[_, y]| y).into() }
+    }
+
+    fn problem(input: &Input) -> Result<Segments, Invalid> {
+        rule(input.x.len() == 4, || format!("two segments have 4 ends, not {}", input.x.len()))?;
+        let point = |node: usize| [input.x[node], input.y[node]];
+        Ok(Segments { first: [point(0), point(1)], second: [point(2), point(3)] })
+    }
+
+    fn max_steps(_n: usize) -> usize {
+        5
+    }
+
+    fn run(segments: &Segments, hints: &mut Hints<'_, Self>) -> Output {
+        let points = segments.points();
+        let mut dir = [0.0; 4];
+        let mut on_seg = [false; 4];
+        hints.push(Hint { i: 0, j: 0, k: 0, dir: &dir, on_seg: &on_seg });
+        for k in 0..4 {
+            let [i, j] = other(k);
+            (dir[k], on_seg[k]) = look(&points, k);
+            hints.push(Hint { i, j, k, dir: &dir, on_seg: &on_seg });
+        }
+        Output { intersect: cross_or_touch(dir, on_seg) }
+    }
+
+    fn check(segments: &Segments, output: &Output) -> Result<(), Wrong> {
+        let exact = have_common_point(segments);
+        let points = segments.points();
+        let looks = [0, 1, 2, 3].map(|k| look(&points, k));
+        let rounded = cross_or_touch(looks.map(|(dir, _)| dir), looks.map(|(_, on_seg)| on_seg));
+        right(output.intersect == exact || output.intersect == rounded, || {
+            format!("the segments {} a point in common", if exact { "have" } else { "do not have" })
+        })
+    }
+}
+
+/// The ends of the segment that an end does not belong to.
+fn other(k: usize) -> [usize; 2] {
+    if k < 2 { [2, 3] } else { [0, 1] }
+}
+
+/// The side of the other segment that an end lies on, and whether it is within that segment's box.
+fn look(points: &[Point; 4], k: usize) -> (f64, bool) {
+    let [a, b] = other(k).map(|end| points[end]);
+    let end = points[k];
+    let within = |axis: usize| a[axis].min(b[axis]) <= end[axis] && end[axis] <= a[axis].max(b[axis]);
+    (cross(a, end, b), within(0) && within(1))
+}
+
+fn cross_or_touch(dir: [f64; 4], on_seg: [bool; 4]) -> bool {
+    let parted = |a: f64, b: f64| (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
+    let crosses = parted(dir[0], dir[1]) && parted(dir[2], dir[3]);
+    crosses || (0..4).any(|k| dir[k] == 0.0 && on_seg[k])
+}
+
+/// In exact arithmetic: segments have a point in common if their boxes do, and neither lies on one side of the other.
+fn have_common_point(Segments { first: [a, b], second: [c, d] }: &Segments) -> bool {
+    let boxes_meet = |axis: usize| {
+        let [a, b, c, d] = [a, b, c, d].map(|end| end[axis]);
+        a.min(b).max(c.min(d)) <= a.max(b).min(c.max(d))
+    };
+    let on_one_side = |a: &Point, b: &Point, c: &Point, d: &Point| {
+        let [c, d] = [c, d].map(|end| exact_turn(*a, *b, *end));
+        c == d && c != Ordering::Equal
+    };
+    boxes_meet(0) && boxes_meet(1) && !on_one_side(a, b, c, d) && !on_one_side(c, d, a, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyAlgorithm, Cells, Stage};
+
+    /// What the run answers, and whether the check accepts that and refuses the opposite.
+    fn answer(first: [Point; 2], second: [Point; 2]) -> (bool, bool) {
+        let mut recorder = SegmentsIntersect.recorder();
+        recorder.record::<SegmentsIntersect>(&Segments { first, second }).expect("valid");
+        let run = recorder.last().expect("recorded");
+        let Some(Cells::Class(&[answer])) = run.get("intersect") else { panic!("a mask") };
+        let accepts = |answer| SegmentsIntersect.check(4, &run.stage(Stage::Input), &[Cells::Class(&[answer])]).is_ok();
+        assert!(accepts(answer));
+        (answer == 1, !accepts(1 - answer))
+    }
+
+    /// CLRS figure 33.3: crossing, apart, touching, in line.
+    #[test]
+    fn crossings_and_touches_are_told_from_all_else() {
+        let flat = [[0.0, 0.0], [4.0, 0.0]];
+        assert_eq!(answer(flat, [[1.0, -1.0], [2.0, 3.0]]), (true, true), "crosses");
+        assert_eq!(answer(flat, [[1.0, 1.0], [2.0, 3.0]]), (false, true), "on one side");
+        assert_eq!(answer(flat, [[5.0, -1.0], [5.0, 1.0]]), (false, true), "parted, but beside");
+        assert_eq!(answer(flat, [[1.0, 0.0], [2.0, 3.0]]), (true, true), "touches");
+        assert_eq!(answer(flat, [[4.0, 0.0], [5.0, 0.0]]), (true, true), "in line, one end in common");
+        assert_eq!(answer(flat, [[5.0, 0.0], [6.0, 0.0]]), (false, true), "in line, apart");
+        assert_eq!(answer(flat, [[1.0, 0.0], [1.0, 0.0]]), (true, true), "a point on it");
+        assert_eq!(answer(flat, [[1.0, 1.0], [1.0, 1.0]]), (false, true), "a point beside");
+    }
+
+    /// In tenths the third point is on the way between the first two; as doubles it lies beside, too near for rounding.
+    #[test]
+    fn where_rounding_decides_the_exact_answer_is_right_too() {
+        let [from, to, beside] = [1.0, 5.0, 2.0].map(|times| [0.1 * times, 0.1 * 3.0 * times]);
+        assert_eq!(exact_turn(from, to, beside), Ordering::Less);
+        assert_eq!(answer([from, to], [beside, [3.0, 0.0]]), (true, false));
+    }
+
+    #[test]
+    fn ranges_without_crossings_are_refused() {
+        let refused = |options: [&str; 2]| {
+            SegmentsIntersect
+                .draws(4, &crate::Settings::parse(options).expect("well formed"))
+                .err()
+                .map(|error| error.to_string())
+        };
+        assert!(refused(["low=1", "high=1"]).expect("refused").starts_with("`low` is 1 and `high` is 1"));
+        assert!(refused(["low=0", "high=1e-200"]).expect("refused").contains("too narrow"));
+        assert_eq!(refused(["low=-3", "high=5"]), None);
+    }
+}

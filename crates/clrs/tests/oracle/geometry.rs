@@ -1,0 +1,36 @@
+use clrs::problems::{Points, Segments};
+use clrs::{Cells, Problem};
+
+pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+    match (algorithm, outputs) {
+        ("segments_intersect", &[Cells::Class(&[intersect])]) => {
+            Some(meet(&Segments::from_json(problem).expect("drawn")) == (intersect == 1))
+        }
+        ("graham_scan" | "jarvis_march", &[Cells::Class(in_hull)]) => {
+            Some(corners(&Points::from_json(problem).expect("drawn").points) == in_hull)
+        }
+        _ => None,
+    }
+}
+
+/// Solves for the point that the two lines have in common. Drawn segments are never parallel.
+fn meet(Segments { first: [a, b], second: [c, d] }: &Segments) -> bool {
+    let minus = |p: &[f64; 2], q: &[f64; 2]| [p[0] - q[0], p[1] - q[1]];
+    let determinant = |u: [f64; 2], v: [f64; 2]| u[0] * v[1] - u[1] * v[0];
+    let (along_first, along_second, between) = (minus(b, a), minus(d, c), minus(c, a));
+    let all = determinant(along_first, along_second);
+    let share = |other| determinant(between, other) / all;
+    (0.0..=1.0).contains(&share(along_second)) && (0.0..=1.0).contains(&share(along_first))
+}
+
+/// A point is no corner if three others have it between them (Carathéodory). Of drawn points no three are in line.
+fn corners(points: &[[f64; 2]]) -> Vec<i8> {
+    let n = points.len();
+    let left = |a: usize, b: usize, c: usize| {
+        let ([ax, ay], [bx, by], [cx, cy]) = (points[a], points[b], points[c]);
+        ax * by + bx * cy + cx * ay > ay * bx + by * cx + cy * ax
+    };
+    let within = |p: usize, [a, b, c]: [usize; 3]| left(a, b, p) == left(b, c, p) && left(b, c, p) == left(c, a, p);
+    let triangles = || (0..n).flat_map(move |a| (0..a).flat_map(move |b| (0..b).map(move |c| [a, b, c])));
+    (0..n).map(|p| i8::from(!triangles().any(|corners| !corners.contains(&p) && within(p, corners)))).collect()
+}
