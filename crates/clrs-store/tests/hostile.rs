@@ -4,12 +4,12 @@ mod bodies;
 mod common;
 
 use std::io::Cursor;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_array::{Int32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use clrs::{RandomState, Runs};
-use clrs_store::{Existing, Header, Problem, SetReader, SetWriter};
+use clrs_store::{Existing, Header, Problem, Set, SetReader, SetWriter, tfds};
 use common::{find, header, samples};
 use peak_alloc::PeakAlloc;
 
@@ -87,11 +87,40 @@ fn a_changed_file_is_an_error_or_has_the_same_values() {
 }
 
 #[test]
-fn kept_files_that_once_were_trouble_are_none() {
-    for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/native").read_dir().expect("a folder") {
-        let data = std::fs::read(entry.expect("an entry").path()).expect("a file");
-        bodies::native_set(&data);
+fn changed_records_are_errors_or_samples() {
+    let record = std::fs::read(corpus().join("tfds/record")).expect("a file");
+    assert_eq!(bodies::tfds_files(&record).map(|runs| runs.len()), Some(1));
+    for end in 0..record.len() {
+        // Fields at the end can be missing only if they are no features: a record without one is refused.
+        assert_eq!(bodies::tfds_files(&record[..end]), None, "cut off at {end}");
     }
+    let random = &mut RandomState::new(2);
+    let before = MEMORY.current_usage();
+    for seed in [record, bodies::FEATURES.as_bytes().to_vec(), std::fs::read(corpus().join("tfds/records")).expect("a file")] {
+        for _ in 0..4000 {
+            let mut changed = seed.clone();
+            for _ in 0..=random.choice(3) {
+                let (place, value) = (random.choice(changed.len()), random.word().to_le_bytes()[0]);
+                changed[place] = [value, 0, 0xff, 0x7f, b'9', changed[place] ^ (1 << (value % 8))][random.choice(6)];
+            }
+            bodies::tfds_files(&changed);
+        }
+    }
+    assert!(MEMORY.peak_usage() < before + MUCH, "{} bytes at the peak", MEMORY.peak_usage());
+}
+
+#[test]
+fn kept_files_are_no_trouble() {
+    for (folder, body) in [("native", bodies::native_set as fn(&[u8]) -> Option<Runs>), ("tfds", bodies::tfds_files)] {
+        for entry in corpus().join(folder).read_dir().expect("a folder") {
+            let data = std::fs::read(entry.expect("an entry").path()).expect("a file");
+            body(&data);
+        }
+    }
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
 
 #[test]
@@ -154,7 +183,7 @@ fn other_formats_specs_and_hashes_are_refused() {
 #[test]
 #[ignore = "writes into the source tree"]
 fn write_the_corpus() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/native");
+    let folder = corpus().join("native");
     let runs = samples(find("bfs"), &[2, 3], 1);
     let whole = bytes(&header("bfs", &runs), &runs);
     std::fs::write(folder.join("whole"), &whole).expect("written");
@@ -163,4 +192,17 @@ fn write_the_corpus() {
         .expect("written");
     let sort = samples(find("insertion_sort"), &[4], 2);
     std::fs::write(folder.join("insertion_sort"), bytes(&header("insertion_sort", &sort), &sort)).expect("written");
+
+    let runs = samples(find("bfs"), &[4], 2);
+    let native = folder.join("bfs");
+    std::fs::write(&native, bytes(&Header { name: "bfs_val".into(), ..header("bfs", &runs) }, &runs)).expect("written");
+    let root = tempfile::tempdir().expect("a folder");
+    let mut set = Set::open(&[native]).expect("a set").remove(0);
+    let set = tfds::export(&mut set, root.path(), None, Existing::Keep).expect("exported");
+    let folder = corpus().join("tfds");
+    std::fs::copy(set.join("features.json"), folder.join("features.json")).expect("copied");
+    let records = std::fs::read(set.join("clrs_dataset-val.tfrecord-00000-of-00001")).expect("there");
+    let length = usize::try_from(u64::from_le_bytes(records[..8].try_into().expect("eight"))).expect("few");
+    std::fs::write(folder.join("records"), &records).expect("written");
+    std::fs::write(folder.join("record"), &records[12..12 + length]).expect("written");
 }

@@ -295,3 +295,65 @@ impl<'r> Trajectory<'r> {
         self.iter().find(|(probe, _)| probe.name == name).map(|(_, cells)| cells)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+
+    fn bfs() -> Spec {
+        Registry::builtin().find("bfs").expect("there").spec().into()
+    }
+
+    /// Two runs among one node: pos, s, A, adj; pi; reach_h, pi_h.
+    fn columns() -> Vec<Column> {
+        let scalars = |count| Column::Scalar(vec![0.0; count]);
+        let (nodes, classes) = (|count| Column::Node(vec![0; count]), |count| Column::Class(vec![1; count]));
+        vec![scalars(2), nodes(2), scalars(2), classes(2), nodes(2), classes(4), nodes(4)]
+    }
+
+    #[test]
+    fn whole_columns_are_runs_if_every_cell_belongs_to_one() {
+        let extents = [(1, 1), (1, 3)];
+        let runs = Runs::from_columns(bfs(), extents, columns()).expect("two runs");
+        assert_eq!(runs.iter().map(|run| (run.nodes(), run.steps())).collect::<Vec<_>>(), extents);
+        assert_eq!(runs.get(1).get("pi_h"), Some(Cells::Node(&[0, 0, 0])));
+        assert_eq!(runs.cells(6, 0..2), Cells::Node(&[0, 0, 0, 0]));
+
+        let length = |probe: &str, run, expected, found| RunsError::Length { probe: probe.into(), run, expected, found };
+        let wrong = |extents: &[(usize, usize)]| Runs::from_columns(bfs(), extents.to_vec(), columns());
+        assert_eq!(wrong(&[(1, 1), (1, 2)]), Err(length("reach_h", 1, 3, 4)));
+        assert_eq!(wrong(&[(1, 1), (2, 3)]), Err(length("pos", 1, 3, 2)));
+        assert_eq!(wrong(&[]), Err(length("pos", 0, 0, 2)));
+        assert_eq!(wrong(&[(0, 1)]), Err(RunsError::Nodes { run: 0, nodes: 0 }));
+        assert_eq!(wrong(&[(1, usize::MAX)]), Err(length("reach_h", 0, usize::MAX, 4)));
+    }
+
+    #[test]
+    fn whole_columns_have_the_types_and_values_of_their_probes() {
+        let with = |place: usize, column: Column| {
+            let mut columns = columns();
+            columns[place] = column;
+            Runs::from_columns(bfs(), [(1, 1), (1, 3)], columns)
+        };
+        assert_eq!(with(1, Column::Class(vec![0, 0])), Err(RunsError::Type { probe: "s".into() }));
+        assert_eq!(with(1, Column::Node(vec![0, 1])), Err(RunsError::Value { probe: "s".into(), run: 1 }));
+        assert_eq!(with(3, Column::Class(vec![2, 0])), Err(RunsError::Value { probe: "adj".into(), run: 0 }));
+        assert_eq!(with(3, Column::Class(vec![1, -1])), Err(RunsError::Value { probe: "adj".into(), run: 1 }));
+        let fewer = Runs::from_columns(bfs(), [], Vec::new());
+        assert_eq!(fewer, Err(RunsError::Count { expected: 7, found: 0 }));
+    }
+
+    #[test]
+    fn runs_follow_those_they_are_appended_to() {
+        let one = Runs::from_columns(bfs(), [(1, 1), (1, 3)], columns()).expect("two runs");
+        let mut both = one.clone();
+        both.append(&one);
+        let mut pushed = Runs::new(bfs());
+        for run in one.iter().chain(one.iter()) {
+            let cells: Vec<Cells<'_>> = run.iter().map(|(_, cells)| cells).collect();
+            pushed.push(run.nodes(), run.steps(), &cells).expect("a run");
+        }
+        assert_eq!(both, pushed);
+    }
+}

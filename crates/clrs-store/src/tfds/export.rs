@@ -1,14 +1,14 @@
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clrs::batch::{BatchError, same_size};
 use clrs::{Batch, Data, Runs};
 use prost::Message;
-use serde_json::json;
 
 use super::example::{Example, Feature, Features, FloatList, Int64List, List};
 use super::features::{LENGTHS, feature_name, tensors, to_json};
+use super::info::info;
 use super::order::order;
 use super::record::{OVERHEAD, write_record};
 use super::{DATASET, FEATURES_FILE, INFO_FILE, VERSION, shard_name};
@@ -52,7 +52,7 @@ fn write(folder: &Path, runs: &Runs, config: &str, split: &str) -> Result<(), Pr
         file.flush()?;
     }
     std::fs::write(folder.join(FEATURES_FILE), to_json(&tensors(spec, nodes, steps)))?;
-    write_info(folder, config, split, bytes, &bounds)?;
+    std::fs::write(folder.join(INFO_FILE), info(config, split, bytes, &bounds))?;
     Ok(())
 }
 
@@ -90,25 +90,6 @@ fn shards(bytes: u64, samples: usize) -> usize {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the number of samples")]
 fn bounds(samples: usize, shards: usize) -> Vec<usize> {
     (0..=shards).map(|shard| ((samples * shard) as f64 / shards as f64).round_ties_even() as usize).collect()
-}
-
-fn write_info(folder: &Path, config: &str, split: &str, bytes: u64, bounds: &[usize]) -> io::Result<()> {
-    let lengths: Vec<String> = bounds.windows(2).map(|bound| (bound[1] - bound[0]).to_string()).collect();
-    let info = json!({
-        "configName": config,
-        "fileFormat": "tfrecord",
-        "moduleName": "clrs._src.dataset",
-        "name": DATASET,
-        "releaseNotes": { "1.0.0": "Initial release." },
-        "splits": [{
-            "filepathTemplate": "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}",
-            "name": split,
-            "numBytes": bytes.to_string(),
-            "shardLengths": lengths,
-        }],
-        "version": VERSION,
-    });
-    std::fs::write(folder.join(INFO_FILE), format!("{info:#}"))
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use prost::Message;
 
 use super::example::{Example, List};
 use super::features::{LENGTHS, Tensor, Tensors, feature_name, from_json, tensors};
+use super::info::shard_lengths;
 use super::order::order;
 use super::record::Records;
-use super::{DATASET, FEATURES_FILE};
+use super::{DATASET, FEATURES_FILE, INFO_FILE, shard_name};
 use crate::error::{At, Problem, StoreError};
 use crate::file::Existing;
 use crate::native::{Header, Provenance, SetWriter, Summary};
@@ -84,11 +85,21 @@ fn import_set(folder: &Path, out: &Path, registry: &Registry, existing: Existing
     let features = folder.join(FEATURES_FILE);
     let text = std::fs::read_to_string(&features).at(&features)?;
     let layout = Layout::new(&text, algorithm).map_err(Problem::Features).at(&features)?;
-    let mut runs = Runs::new(layout.spec.clone());
-    for path in shard_paths(folder, split).at(folder)? {
+    let info = folder.join(INFO_FILE);
+    let text = std::fs::read_to_string(&info).at(&info)?;
+    let shards = shard_lengths(&text, split).map_err(Problem::Features).at(&info)?;
+    let mut runs = layout.runs();
+    for (shard, &expected) in shards.iter().enumerate() {
+        let path = folder.join(shard_name(split, shard, shards.len()));
         let file = File::open(&path).at(&path)?;
         let length = file.metadata().at(&path)?.len();
+        let before = runs.len();
         layout.read(BufReader::new(file), length, &mut runs).at(&path)?;
+        // The order can be undone only if all are there.
+        let found = (runs.len() - before) as u64;
+        if found != expected {
+            return Err(Problem::Samples { expected, found }).at(&path);
+        }
     }
 
     let path = out.join(format!("{name}.arrow"));
@@ -129,29 +140,11 @@ fn write(path: &Path, header: &Header, runs: &Runs, split: &str, existing: Exist
     writer.finish()
 }
 
-/// The files of all shards, in order.
-fn shard_paths(folder: &Path, split: &str) -> Result<Vec<PathBuf>, Problem> {
-    let prefix = format!("{DATASET}-{split}.tfrecord-");
-    let mut names = Vec::new();
-    for entry in folder.read_dir()? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.starts_with(&prefix) {
-            names.push(name);
-        }
-    }
-    names.sort();
-    let expected: Vec<String> = (0..names.len()).map(|shard| super::shard_name(split, shard, names.len())).collect();
-    if names.is_empty() || names != expected {
-        return Err(Problem::Features(format!("the files {prefix}* are not the shards of one set")));
-    }
-    Ok(names.into_iter().map(|name| folder.join(name)).collect())
-}
-
 /// What the records of a set hold: the features of a file, found among the probes of an algorithm.
 pub struct Layout {
     spec: Spec,
     nodes: usize,
-    /// The steps that hints are padded to.
+    /// The steps that hints are padded to; without hints, the most there can be.
     steps: usize,
     tensors: Tensors,
 }
@@ -179,7 +172,7 @@ impl Layout {
         let nodes = nodes.and_then(|shape| shape.first().copied()).filter(|nodes| (1..=MAX_NODES).contains(nodes));
         let nodes = nodes.ok_or_else(|| format!("no feature says how many nodes there are, from 1 to {MAX_NODES}"))?;
         let hints = [Location::Node, Location::Edge, Location::Graph].into_iter().find_map(|location| shape(location, is_hint));
-        let steps = hints.and_then(|shape| shape.first().copied()).unwrap_or(0);
+        let steps = hints.map_or(u32::MAX as usize, |shape| shape.first().copied().unwrap_or(0));
 
         // Everything else follows from the spec, nodes and steps; every feature must be as expected, and there are no others.
         let tensors = tensors(&spec, nodes, steps);
@@ -229,7 +222,7 @@ impl Layout {
             Ok(numbers)
         };
         let length = take(LENGTHS)?[0];
-        let steps = node(length, self.steps + 1).ok_or_else(|| Damage::Value { feature: LENGTHS.into() })?;
+        let steps = node(length, self.steps.saturating_add(1)).ok_or_else(|| Damage::Value { feature: LENGTHS.into() })?;
         let steps = steps as usize;
         let mut columns = Vec::with_capacity(self.spec.len());
         for probe in self.spec.iter() {

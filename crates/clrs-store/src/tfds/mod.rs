@@ -12,6 +12,7 @@ mod example;
 mod export;
 mod features;
 mod import;
+mod info;
 mod order;
 mod record;
 
