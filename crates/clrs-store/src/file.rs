@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::error::{At, Problem, StoreError};
