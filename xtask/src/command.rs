@@ -33,7 +33,8 @@ pub(crate) fn shown(command: &Command) -> String {
 
 /// The binary `clrs`, built. It lies where this program does.
 pub(crate) fn clrs() -> Result<PathBuf> {
-    run(&mut cargo(&["build", "--release", "--quiet", "--locked", "--package", "clrs-cli"]))?;
+    // Of the whole workspace, as the tests are: dependencies then have the same features, and are not built again.
+    run(&mut cargo(&["build", "--release", "--quiet", "--locked", "--workspace", "--bin", "clrs"]))?;
     let here = std::env::current_exe().context("cannot say where this program lies")?;
     Ok(here.with_file_name(format!("clrs{}", std::env::consts::EXE_SUFFIX)))
 }

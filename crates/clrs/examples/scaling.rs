@@ -1,9 +1,10 @@
-//! What a run costs as problems grow. It should be the algorithm's own work and the size of the rows it records: nanoseconds
-//! per byte stay the same, or fall, while bytes grow a thousandfold.
+//! What a run costs as problems grow: `cargo xtask compare scaling`. It should be the algorithm's own work and the size of the
+//! rows it records: nanoseconds per byte stay the same, or fall, while bytes grow a thousandfold.
+
+#![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
 use clrs::sampling::Sampler;
 use clrs::{Registry, Settings};
 
@@ -12,8 +13,7 @@ const CASES: [(&str, &[usize]); 3] =
 /// A measurement goes on for so long, so that the clock does not matter.
 const LONG_ENOUGH: Duration = Duration::from_millis(500);
 
-/// Prints the table.
-pub(crate) fn measure() -> Result<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("per sample, on one thread; rows are what a run records, typed and without padding\n");
     println!(
         "{:<15} {:>5} {:>8} {:>12} {:>10} {:>10} {:>9}",
@@ -47,7 +47,7 @@ struct Cost {
     run: Duration,
 }
 
-fn cost(name: &str, size: usize) -> Result<Cost> {
+fn cost(name: &str, size: usize) -> Result<Cost, Box<dyn std::error::Error>> {
     let algorithm = Registry::builtin().find(name)?;
     let mut sampler = Sampler::new(algorithm, size, 1, &Settings::default())?;
     let mut recorder = algorithm.recorder();

@@ -1,13 +1,11 @@
 //! `cargo xtask compare`: how fast, and how large, beside the reference.
 
-mod scaling;
-
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::command::{clrs, run};
+use crate::command::{cargo, clrs, run};
 use crate::reference::Reference;
 
 #[derive(Subcommand)]
@@ -29,7 +27,7 @@ impl Comparison {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Comparison::Generation { algorithms, json } => generation(algorithms, json.as_ref()),
-            Comparison::Scaling => scaling::measure(),
+            Comparison::Scaling => run(&mut cargo(&["run", "--release", "--quiet", "--package", "clrs", "--example", "scaling"])),
         }
     }
 }
