@@ -6,9 +6,14 @@ use clrs::{Array, Batch, Data, Dense, Kind, Location, Probe, Spec, Stage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+/// Where a file or folder of `golden/` is.
+pub(crate) fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden").join(name)
+}
+
 /// A file of `golden/`.
 pub(crate) fn read<T: DeserializeOwned>(name: &str) -> T {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden").join(name);
+    let path = path(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

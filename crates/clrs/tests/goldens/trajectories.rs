@@ -15,6 +15,18 @@ struct Case {
 }
 
 #[test]
+fn all_algorithms_of_the_reference_are_listed_and_no_other() {
+    let mut recorded: Vec<String> = std::fs::read_dir(recorded::path("trajectories"))
+        .expect("the folder of trajectories")
+        .map(|file| file.expect("readable").path().file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    recorded.sort();
+    let mut listed: Vec<String> = Registry::builtin().iter().map(|algorithm| algorithm.name().to_owned()).collect();
+    listed.sort();
+    assert_eq!(listed, recorded);
+}
+
+#[test]
 fn every_probe_of_every_algorithm_is_what_the_reference_tells() {
     for algorithm in Registry::builtin().iter() {
         let name = algorithm.name();
