@@ -9,6 +9,7 @@
 mod command;
 mod compare;
 mod goldens;
+mod hashes;
 mod parity;
 mod reference;
 mod test;
@@ -47,6 +48,12 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Write down the content hashes of the benchmark's sets, by which the library knows them
+    Hashes {
+        /// Change nothing; fail where a hash would change
+        #[arg(long)]
+        check: bool,
+    },
     /// Compare `clrs sample` with the reference, every array
     Parity {
         /// Large sizes, other seeds, every value of every option: an hour
@@ -65,6 +72,7 @@ fn main() -> ExitCode {
         Task::Test { only } => test::run_stages(only),
         Task::Compare { comparison } => comparison.run(),
         Task::Goldens { kinds, check } => goldens::record(&kinds, check),
+        Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };

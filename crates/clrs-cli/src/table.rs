@@ -17,8 +17,11 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Writes it, each line indented by two.
+    /// Writes it, each line indented by two; nothing where there are no rows.
     pub(crate) fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
         let head: Vec<String> = self.head.iter().map(ToString::to_string).collect();
         let all = || std::iter::once(&head).chain(&self.rows);
         let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);

@@ -6,7 +6,6 @@ use clrs::batch::{BatchError, row_shape, same_size};
 use clrs::{Array, Batch, Data, Dense, Runs, Stage, Trajectory};
 
 use crate::error::{At, StoreError};
-use crate::native::column_name;
 use crate::set::Set;
 
 /// The arrays of a set in the reference's layout: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
@@ -40,7 +39,7 @@ impl DenseSet {
         let probes = self.runs.spec().iter().enumerate().map(|(place, probe)| {
             let steps = (probe.stage == Stage::Hint).then_some(self.steps);
             let shape = steps.into_iter().chain([samples]).chain(row_shape(probe, nodes)).collect();
-            Outline { name: column_name(probe), shape, dense: probe.dense, place: Some(place) }
+            Outline { name: probe.path(), shape, dense: probe.dense, place: Some(place) }
         });
         let lengths = Outline { name: "lengths".into(), shape: vec![samples], dense: Dense::F64, place: None };
         probes.chain([lengths]).collect()

@@ -21,7 +21,7 @@ pub struct StoreError {
 pub enum Problem {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("it exists already, and was not to be replaced")]
+    #[error("it exists already; --force replaces it")]
     Exists,
     #[error("this is no set of trajectories: {0}")]
     Foreign(String),

@@ -13,7 +13,6 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::dense::{DenseSet, bytes};
 use crate::error::{At, StoreError};
 use crate::file::{Existing, Partial};
-use crate::native::column_name;
 use crate::set::Set;
 
 /// Writes a whole set, an array at a time.
@@ -31,7 +30,7 @@ pub fn export(set: &mut Set, path: &Path, existing: Existing) -> Result<(), Stor
 /// Writes a batch.
 pub fn write_batch(path: &Path, batch: &Batch, existing: Existing) -> Result<(), StoreError> {
     let lengths = Array { shape: vec![batch.samples()], data: Data::F64(batch.lengths.clone()) };
-    let arrays: Vec<(String, &Array)> = batch.iter().map(|(probe, array)| (column_name(probe), array)).collect();
+    let arrays: Vec<(String, &Array)> = batch.iter().map(|(probe, array)| (probe.path(), array)).collect();
     let arrays = arrays.iter().map(|(name, array)| (name.as_str(), *array));
     write_npz(path, arrays.chain([("lengths", &lengths)]), existing)
 }

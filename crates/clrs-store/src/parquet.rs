@@ -33,7 +33,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::error::{At, StoreError};
 use crate::file::{Existing, Partial};
-use crate::native::{HEADER_KEY, Header, column_name};
+use crate::native::{HEADER_KEY, Header};
 use crate::set::Set;
 
 /// Writes a whole set, a record batch at a time.
@@ -75,7 +75,7 @@ fn properties(header: &Header) -> WriterProperties {
 fn schema(header: &Header, nodes: Option<usize>) -> Schema {
     let extents = ["nodes", "steps"].map(|name| Field::new(name, DataType::UInt32, false));
     let probes = header.spec.iter().map(|probe| {
-        let field = Field::new(column_name(probe), nested(cell_type(probe), axes(probe)), false);
+        let field = Field::new(probe.path(), nested(cell_type(probe), axes(probe)), false);
         match nodes {
             Some(nodes) if axes(probe) > 1 => field.with_metadata(array_type(probe, nodes)),
             _ => field,

@@ -23,8 +23,8 @@ impl fmt::Display for Sha {
 /// The digests of all arrays that a batch of the samples would have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digests {
-    /// Inputs, outputs and hints, in the order of the spec: stage, name, digest.
-    pub arrays: Vec<(Stage, String, Sha)>,
+    /// Inputs, outputs and hints, in the order of the spec.
+    pub arrays: Vec<(Probe, Sha)>,
     /// The digest of the lengths.
     pub lengths: Sha,
 }
@@ -36,7 +36,7 @@ impl Digests {
         let steps = samples.iter().map(Trajectory::steps).max().unwrap_or(0);
         let arrays = spec.iter().enumerate().map(|(place, probe)| {
             let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(place)).collect();
-            (probe.stage, probe.name.to_string(), digest(probe, nodes, steps, &cells))
+            (probe.clone(), digest(probe, nodes, steps, &cells))
         });
         let lengths: Vec<f64> = samples.iter().map(|sample| sample.steps() as f64).collect();
         Ok(Digests { arrays: arrays.collect(), lengths: Sha(Sha256::digest(bytemuck::cast_slice(&lengths)).into()) })
@@ -46,7 +46,7 @@ impl Digests {
     pub fn total(&self) -> Sha {
         let mut total = Sha256::new();
         for stage in [Stage::Input, Stage::Hint, Stage::Output] {
-            self.arrays.iter().filter(|(of, ..)| *of == stage).for_each(|(.., digest)| total.update(digest.0));
+            self.arrays.iter().filter(|(probe, _)| probe.stage == stage).for_each(|(_, digest)| total.update(digest.0));
         }
         total.update(self.lengths.0);
         Sha(total.finalize().into())

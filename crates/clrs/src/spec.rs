@@ -19,6 +19,17 @@ pub enum Stage {
     Hint,
 }
 
+impl Stage {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Input => "input",
+            Stage::Output => "output",
+            Stage::Hint => "hint",
+        }
+    }
+}
+
 /// What a value is attached to. It fixes the length of a row: `n`, `n * n` or one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,6 +41,15 @@ pub enum Location {
 }
 
 impl Location {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Location::Node => "node",
+            Location::Edge => "edge",
+            Location::Graph => "graph",
+        }
+    }
+
     /// How many there are of it among `n` nodes.
     pub const fn count(self, n: usize) -> usize {
         match self {
@@ -104,6 +124,11 @@ impl Probe {
             dense,
             meaning: Cow::Borrowed(meaning.trim_ascii()),
         }
+    }
+
+    /// Its name with its stage, as files and arrays are called: `hint/pi_h`.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.stage.name(), self.name)
     }
 
     /// Cells that a column keeps per row: a one-hot mask is a single node.

@@ -305,7 +305,7 @@ mod tests {
         Registry::builtin().find("bfs").expect("there").spec().into()
     }
 
-    /// Two runs among one node: pos, s, A, adj; pi; reach_h, pi_h.
+    /// Two runs among one node: pos, s, A, adj; pi; `reach_h`, `pi_h`.
     fn columns() -> Vec<Column> {
         let scalars = |count| Column::Scalar(vec![0.0; count]);
         let (nodes, classes) = (|count| Column::Node(vec![0; count]), |count| Column::Class(vec![1; count]));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clrs::clrs30::{BenchmarkSet, Version};
 use clrs::digest::Digests;
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{Settings, Stage};
+use clrs::{ContentHasher, Family, Settings};
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -45,11 +45,8 @@ fn assert_same(set: &BenchmarkSet, recorded: &RecordedSet) {
     let samples = FixedSet::new(sampler, set.samples).expect("the benchmark's samples");
     let digests = Digests::new(&samples.runs().iter().collect::<Vec<_>>()).expect("samples of one size");
 
-    let mut arrays: BTreeMap<String, String> = digests
-        .arrays
-        .iter()
-        .map(|(stage, probe, digest)| (format!("{}/{probe}", stage_name(*stage)), digest.to_string()))
-        .collect();
+    let mut arrays: BTreeMap<String, String> =
+        digests.arrays.iter().map(|(probe, digest)| (probe.path(), digest.to_string())).collect();
     arrays.insert("lengths".into(), digests.lengths.to_string());
     assert!(arrays.keys().eq(recorded.arrays.keys()), "{name}: the probes");
     let mut exact = true;
@@ -70,10 +67,32 @@ fn depends_on_libm(algorithm: &str, array: &str) -> bool {
     matches!((algorithm, array), ("graham_scan" | "jarvis_march", "input/x" | "input/y" | "hint/atans"))
 }
 
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Input => "input",
-        Stage::Hint => "hint",
-        Stage::Output => "output",
+/// What is pinned is what anybody's copy is verified against; `cargo xtask hashes` writes it.
+#[test]
+fn every_set_of_every_version_has_its_pinned_hash() {
+    for version in Version::ALL {
+        let sets = version.sets();
+        assert_eq!(sets.len(), 90);
+        sets.par_iter().for_each(|set| {
+            let sampler = Sampler::new(set.algorithm, set.size, set.seed, &Settings::default()).expect("the benchmark's size");
+            let samples = FixedSet::new(sampler, set.samples).expect("the benchmark's samples");
+            let runs = samples.runs().clone().with_spec(&set.spec);
+            let mut hasher = ContentHasher::new(&set.spec);
+            runs.iter().for_each(|run| hasher.update(&run));
+            assert_eq!(Some(hasher.finish()), set.pinned_hash(version), "{} of {version}", set.name());
+        });
     }
+}
+
+#[test]
+fn versions_differ_in_the_strings_in_quickselect_and_in_the_sorts_and_nowhere_else() {
+    for (new, old) in Version::V2_0_3.sets().iter().zip(&Version::V1_0_0.sets()) {
+        let differs = new.pinned_hash(Version::V2_0_3) != old.pinned_hash(Version::V1_0_0);
+        let name = new.algorithm.name();
+        let expected =
+            new.algorithm.family() == Family::Strings || new.algorithm.family() == Family::Sorting || name == "quickselect";
+        assert_eq!(differs, expected, "{}", new.name());
+    }
+    let nodes = |version: Version| version.sets().into_iter().find(|set| set.name() == "kmp_matcher_test").map(|set| set.size);
+    assert_eq!((nodes(Version::V2_0_3), nodes(Version::V1_0_0)), (Some(64), Some(80)));
 }

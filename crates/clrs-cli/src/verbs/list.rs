@@ -88,8 +88,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn family(name: &str) -> Result<Family> {
     let names = || Family::ALL.map(Family::name);
     Family::ALL.into_iter().find(|family| family.name() == name).ok_or_else(|| {
-        let near = clrs::suggest::nearest(name, names()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        anyhow::anyhow!("no family is called `{name}`{near}; there are: {}", names().join(", "))
+        let near = clrs::suggest::nearest(name, names()).map(|near| format!("did you mean `{near}`?"));
+        let near = near.unwrap_or_else(|| format!("there are: {}", names().join(", ")));
+        anyhow::anyhow!("no family is called `{name}`; {near}")
     })
 }
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use clrs::digest::{Digests, Sha};
 use clrs::sampling::{FixedSet, SampleError, Sampler, Stream};
 use clrs::transform::{self, Chunks};
-use clrs::{Array, Batch, Data, RandomState, Spec, Stage};
+use clrs::{Array, Batch, Data, RandomState, Spec};
 use clrs_store::Existing;
 use clrs_store::npz::write_npz;
 use serde_json::{Map, Value};
@@ -167,23 +167,14 @@ fn name_batch(named: &mut Vec<(String, Array)>, prefix: &str, batch: Batch) {
 }
 
 fn name(named: &mut Vec<(String, Array)>, prefix: &str, spec: &Spec, arrays: Vec<Array>) {
-    let names = spec.iter().map(|probe| format!("{prefix}{}/{}", stage(probe.stage), probe.name));
+    let names = spec.iter().map(|probe| format!("{prefix}{}", probe.path()));
     named.extend(names.zip(arrays));
-}
-
-fn stage(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Input => "input",
-        Stage::Output => "output",
-        Stage::Hint => "hint",
-    }
 }
 
 fn print_digests(set: &FixedSet) -> Result<()> {
     let digests = Digests::new(&set.runs().iter().collect::<Vec<_>>())?;
     let hex = |digest: &Sha| Value::from(digest.to_string());
-    let mut map: Map<String, Value> =
-        digests.arrays.iter().map(|(of, name, digest)| (format!("{}/{name}", stage(*of)), hex(digest))).collect();
+    let mut map: Map<String, Value> = digests.arrays.iter().map(|(probe, digest)| (probe.path(), hex(digest))).collect();
     map.insert("lengths".into(), hex(&digests.lengths));
     map.insert("total".into(), hex(&digests.total()));
     Ok(writeln!(std::io::stdout(), "{}", Value::from(map))?)

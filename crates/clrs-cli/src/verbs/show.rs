@@ -2,7 +2,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use clrs::{Kind, Location, Probe, Stage};
+use clrs::{Kind, Probe, Stage};
 use serde_json::json;
 
 use crate::arguments;
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "\n{title}")?;
         let mut table = Table::new(&["probe", "of each", "kind", "meaning"]);
         for probe in algorithm.spec().iter().filter(|probe| probe.stage == stage) {
-            table.row([probe.name.to_string(), location(probe).into(), kind(probe), probe.meaning.to_string()]);
+            table.row([probe.name.to_string(), probe.location.name().into(), kind(probe), probe.meaning.to_string()]);
         }
         table.write(&mut out)?;
     }
@@ -63,14 +63,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "\nSOURCE\n\n{}", algorithm.source().body())?;
     }
     Ok(())
-}
-
-fn location(probe: &Probe) -> &'static str {
-    match probe.location {
-        Location::Node => "node",
-        Location::Edge => "edge",
-        Location::Graph => "graph",
-    }
 }
 
 fn kind(probe: &Probe) -> String {

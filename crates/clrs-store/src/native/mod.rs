@@ -20,7 +20,6 @@ pub use decode::Damage;
 pub use encode::{Encoded, Encoder};
 pub use header::{Header, Provenance};
 pub use read::{Batches, SetReader};
-pub(crate) use schema::column_name;
 pub use write::{SetWriter, Summary};
 
 /// The version of the format. Readers refuse every other.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, Metadata, Schema};
-use clrs::{Column, Probe, Stage};
+use clrs::{Column, Probe};
 
 use super::{FORMAT, FORMAT_KEY, HEADER_KEY, Header};
 
@@ -32,16 +32,6 @@ impl NodeWidth {
     }
 }
 
-/// The name of a probe's column, and of its array in exports.
-pub(crate) fn column_name(probe: &Probe) -> String {
-    let stage = match probe.stage {
-        Stage::Input => "input",
-        Stage::Output => "output",
-        Stage::Hint => "hint",
-    };
-    format!("{stage}/{}", probe.name)
-}
-
 /// The cells of a list.
 pub(super) fn item(probe: &Probe, width: NodeWidth) -> Arc<Field> {
     let data_type = match Column::of(probe.kind) {
@@ -56,7 +46,7 @@ pub(super) fn item(probe: &Probe, width: NodeWidth) -> Arc<Field> {
 pub(super) fn fields(header: &Header) -> Fields {
     let width = NodeWidth::of(header.max_nodes);
     let extents = ["nodes", "steps"].map(|name| Field::new(name, DataType::UInt32, false));
-    let probes = header.spec.iter().map(|probe| Field::new(column_name(probe), DataType::List(item(probe, width)), false));
+    let probes = header.spec.iter().map(|probe| Field::new(probe.path(), DataType::List(item(probe, width)), false));
     extents.into_iter().chain(probes).collect()
 }
 

@@ -21,12 +21,7 @@ pub(super) const LENGTHS: &str = "lengths";
 
 /// The name of a probe's feature.
 pub(super) fn feature_name(probe: &Probe) -> String {
-    let stage = match probe.stage {
-        Stage::Input => "input",
-        Stage::Output => "output",
-        Stage::Hint => "hint",
-    };
-    format!("{stage}_{}", probe.name)
+    format!("{}_{}", probe.stage.name(), probe.name)
 }
 
 /// The features of samples of one size, padded to so many steps.

@@ -111,7 +111,7 @@ pub fn measurable(name: &str, numbers: &[f64]) -> Result<(), Invalid> {
 
 /// The rule of every option that is a list of chances.
 pub fn chances(name: &str, chances: &[f64]) -> Result<(), Invalid> {
-    rule(chances.iter().all(|p| (0.0..=1.0).contains(p)), || format!("`{name}` holds a chance that is not from 0 to 1"))
+    rule(chances.iter().all(|p| (0.0..=1.0).contains(p)), || format!("`{name}` holds a chance that is not between 0 and 1"))
 }
 
 /// The rule of every pair of options that bound a range.

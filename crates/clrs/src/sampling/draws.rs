@@ -31,7 +31,7 @@ impl<A: Algorithm> DrawsOf<A> {
     pub fn new(size: usize, settings: &Settings) -> Result<DrawsOf<A>, SampleError> {
         let mut distribution = Sampled::<A>::default();
         settings.apply(A::NAME, &mut distribution)?;
-        rule(size > 0, || "size 0: there is nothing to work on".into())?;
+        rule(size > 0, || "size 0: there is nothing to work on; sizes begin at 1".into())?;
         distribution.benchmark.validate(size)?;
         let cuts = &distribution.common.truncate_decimals;
         rule(*cuts <= 15, || format!("`truncate_decimals` is {cuts}; numbers have no more than 15 decimals"))?;
