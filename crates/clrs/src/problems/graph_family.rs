@@ -400,7 +400,7 @@ mod tests {
             let expected = format!("`attach` is {attach}: it must be at least 1 and below the number of nodes, 4");
             assert_eq!(reason(&format!("graph=barabasi_albert attach={attach}")), expected);
         }
-        assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` holds a chance that is not from 0 to 1");
+        assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` holds a chance that is not between 0 and 1");
         assert_eq!(reason("graph=geometric radius=-1"), "`radius` is below 0");
         let families = "auto, watts_strogatz, barabasi_albert, grid, tree or geometric";
         assert_eq!(reason("graph=star"), format!("`graph=star`: expected {families}"));

@@ -319,12 +319,12 @@ mod tests {
     fn options_that_do_not_fit_are_refused_with_the_reason() {
         let reason = |graphs, settings| set(graphs, settings).validate(4).expect_err("does not fit").to_string();
         let undirected = || RandomGraphs::coins(Structure::Undirected, 0.5).weighted();
-        assert_eq!(reason(undirected(), "p=0.5,1.5"), "`p` holds a chance that is not from 0 to 1");
+        assert_eq!(reason(undirected(), "p=0.5,1.5"), "`p` holds a chance that is not between 0 and 1");
         assert_eq!(reason(undirected(), "low=2"), "`low` is 2, above `high`, which is 1");
         assert_eq!(reason(undirected(), "low=-1"), "`low` is below 0: weights of undirected graphs are square roots");
         assert_eq!(reason(RandomGraphs::communities(), "k=0"), "`k` is 0: there must be a community");
         assert_eq!(reason(RandomGraphs::communities(), "k=5"), "5 communities (`k`) need at least 5 nodes");
-        assert_eq!(reason(RandomGraphs::communities(), "eps=-1"), "`eps` holds a chance that is not from 0 to 1");
+        assert_eq!(reason(RandomGraphs::communities(), "eps=-1"), "`eps` holds a chance that is not between 0 and 1");
         assert!(set(RandomGraphs::coins(Structure::Acyclic, 0.5).weighted(), "low=-1").validate(4).is_ok());
         assert!(set(RandomGraphs::communities(), "graph=tree").validate(2).is_ok(), "communities are not drawn");
     }
