@@ -118,12 +118,17 @@ pub enum CheckError {
     Wrong(#[from] Wrong),
 }
 
+/// The most cells of a row: all pairs of 8192 nodes. A short problem cannot ask for tables that no memory holds.
+const MAX_ROW: usize = 1 << 26;
+
 /// The one gate before an algorithm sees a problem.
 pub(crate) fn admit<A: Algorithm>(problem: &A::Problem) -> Result<(), Invalid> {
     let n = problem.nodes();
     rule(n > 0, || "there is nothing to work on: no nodes".into())?;
     rule(n >= A::MIN_NODES, || format!("{} needs at least {} nodes, not {n}", A::NAME, A::MIN_NODES))?;
     nodes_fit(n)?;
+    let row = A::SPEC.iter().map(|probe| probe.width(n)).max().unwrap_or(0);
+    rule(row <= MAX_ROW, || format!("{} keeps {row} cells a step for {n} nodes; {MAX_ROW} is the most", A::NAME))?;
     problem.validate()?;
     A::admits(problem)
 }
