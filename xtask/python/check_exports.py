@@ -7,8 +7,8 @@ NAME is `ALGORITHM_SPLIT` of `clrs30@2.0.3`; what is not there is not compared, 
     for format in npz safetensors parquet; do clrs export FOLDER/native --format $format --out FOLDER/$format; done
     clrs export FOLDER/native --format tfds --out FOLDER/CLRS30_v1.0.0
 
-Everything is compared with what the reference
-samples, bit for bit (two steps of the last place where sine, cosine and arctangent are in it), and the TFDS folder with the one that the reference's own builder writes: records, their order, shards,
+Everything is compared with what the reference samples, bit for bit (two steps of the last place where sine, cosine and
+arctangent are in it), and the TFDS folder with the one that the reference's own builder writes: records, their order, shards,
 features, and the batches that `clrs.create_dataset` makes of them. The reference's interpreter runs it; Parquet wants
 `datasets` too, and is compared only where that is installed.
 """
@@ -18,6 +18,10 @@ import os
 import struct
 import sys
 import tempfile
+
+# Progress bars of both libraries are noise in a log.
+os.environ.setdefault("TQDM_DISABLE", "1")
+os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
 
 import numpy as np
 

@@ -8,6 +8,7 @@
 
 mod command;
 mod compare;
+mod exports;
 mod goldens;
 mod hashes;
 mod parity;
@@ -48,6 +49,12 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Open what `clrs export` writes with those it is for: the reference's client, numpy, `datasets`
+    Exports {
+        /// Of these algorithms, comma-separated; a few small ones if none is named
+        #[arg(long, value_delimiter = ',')]
+        algorithms: Vec<String>,
+    },
     /// Write down the content hashes of the benchmark's sets, by which the library knows them
     Hashes {
         /// Change nothing; fail where a hash would change
@@ -72,6 +79,7 @@ fn main() -> ExitCode {
         Task::Test { only } => test::run_stages(only),
         Task::Compare { comparison } => comparison.run(),
         Task::Goldens { kinds, check } => goldens::record(&kinds, check),
+        Task::Exports { algorithms } => exports::compare(&algorithms),
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::parity;
+use crate::{exports, parity};
 
 /// A part of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -24,6 +24,8 @@ pub(crate) enum Stage {
     Goldens,
     /// `clrs sample` gives what the reference gives
     Parity,
+    /// Exports are what others read
+    Exports,
 }
 
 impl Stage {
@@ -46,6 +48,7 @@ impl Stage {
             }
             Stage::Goldens => goldens::record(&Golden::QUICK, true),
             Stage::Parity => parity::compare(false, &[]),
+            Stage::Exports => exports::compare(&[]),
         }
     }
 }
