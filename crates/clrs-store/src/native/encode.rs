@@ -17,7 +17,8 @@ use crate::error::Problem;
 /// What a record batch takes in memory, unless a single sample takes more: enough for zstd to find what repeats.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Measured on the canonical sets: level 3 files are a little smaller, and take twice as long.
+/// Measured with `examples/store_speed.rs`: level 3 takes a fifth longer and its files are 2% larger; level -1 is no faster and
+/// its files are a third larger.
 const ZSTD_LEVEL: i32 = 1;
 
 /// Compresses runs for a set. That is most of the work of writing, and can be done on any thread.
