@@ -49,7 +49,9 @@ fn any_text(algorithm: &dyn AnyAlgorithm, text: &str) {
 #[test]
 fn the_corpus_is_run_or_refused() {
     for algorithm in Registry::builtin().iter() {
-        CORPUS.iter().for_each(|text| any_text(algorithm, text));
+        for text in CORPUS {
+            any_text(algorithm, text);
+        }
         any_text(algorithm, &"[".repeat(100_000));
         any_text(algorithm, &format!("{{\"key\": {}", "[".repeat(1000)));
     }
