@@ -63,7 +63,7 @@ enum Task {
     },
     /// Compare `clrs sample` with the reference, every array
     Parity {
-        /// Large sizes, other seeds, every value of every option: an hour
+        /// Large sizes, other seeds, every value of every option: some minutes
         #[arg(long)]
         full: bool,
         /// Only these, comma-separated
