@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+from launcher import Launcher
 from reference import VERSIONS, arrays, build, np
 from record_clrs30 import digest, sets
 from parity import INEXACT, differences
@@ -66,6 +67,7 @@ def main():
             rows.append(make(*of, program, start))
             print(line(rows[-1]), flush=True)
         whole = program.generate(["--benchmark", "clrs30", "--algorithms", ",".join(algorithms)])
+        program.launcher.close()
 
     theirs = sum(row.reference_seconds for row in rows)
     totals = Row(
@@ -80,13 +82,16 @@ def main():
         ours_cpu_seconds=whole.cpu_seconds, ours_bytes=whole.bytes, ours_peak_bytes=whole.peak_bytes,
     )  # fmt: skip
     print(line(totals), line(together), sep="\n")
-    print(f"least ratio: {min(row.ratio() for row in rows):.0f} ({min(rows, key=Row.ratio).name})")
+    ratios = {algorithm: ratio_of([row for row, of in zip(rows, chosen) if of[0] == algorithm]) for algorithm in algorithms}
+    least = min(ratios, key=ratios.get)
+    print(f"least ratio of an algorithm's three sets: {ratios[least]:.0f}x ({least})")
     if arguments.json:
         report = {
             "versions": VERSIONS,
             "python": platform.python_version(),
             "machine": f"{platform.machine()}, {os.cpu_count()} cores",
             "process_start_seconds": start,
+            "ratio_by_algorithm": ratios,
             "sets": [dataclasses.asdict(row) for row in rows],
             "one_by_one": dataclasses.asdict(totals),
             "one_command": dataclasses.asdict(together),
@@ -94,6 +99,10 @@ def main():
         arguments.json.write_text(json.dumps(report, indent=1) + "\n")
     if totals.differences:
         sys.exit(f"{len(totals.differences)} arrays are different")
+
+
+def ratio_of(rows):
+    return sum(row.reference_seconds for row in rows) / sum(row.ours_seconds for row in rows)
 
 
 def make(algorithm, split, count, size, seed, program, start):
@@ -129,17 +138,13 @@ class Program:
     """The binary `clrs`."""
 
     def __init__(self, path, folder):
-        self.path, self.folder = path, folder
+        self.path, self.folder, self.launcher = path, folder, Launcher()
 
     def run(self, words):
-        start = time.perf_counter()
-        process = subprocess.Popen([self.path, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            sys.exit(f"clrs {' '.join(words)}: exit code {process.returncode}")
-        return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+        cost = self.launcher.run([self.path, *words])
+        if exit_code := cost.pop("exit_code"):
+            sys.exit(f"clrs {' '.join(words)}: exit code {exit_code}")
+        return Cost(**cost)
 
     def generate(self, which):
         """Writes sets, and takes them away again."""
