@@ -9,6 +9,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use clrs_store::generate::GenerateError;
+use clrs_store::{Problem, StoreError};
 
 use verbs::Verb;
 
@@ -34,14 +36,31 @@ fn main() -> ExitCode {
         // Whoever reads our output may stop: `clrs list | head -1`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "clrs: {}", one_line(&error));
+            let _ = writeln!(io::stderr(), "clrs: {}{}", one_line(&error), way_out(&error));
             ExitCode::from(USER_ERROR)
         }
     }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+    let kind = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        io.or_else(|| cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind))
+    };
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+}
+
+/// What the user can do about errors of the libraries, which know no flags.
+fn way_out(error: &anyhow::Error) -> &'static str {
+    let store = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()).map(|error| &error.problem);
+    let generate = error.chain().find_map(|cause| cause.downcast_ref::<GenerateError>());
+    match (store, generate) {
+        (Some(Problem::Exists), _) | (_, Some(GenerateError::Other { .. })) => " (--force replaces it)",
+        (_, Some(GenerateError::Store(error))) if matches!(error.problem, Problem::Exists) => " (--force replaces it)",
+        (_, Some(GenerateError::Store(_))) => "; --force makes a set anew",
+        (Some(Problem::Split(_)), _) => " (--split)",
+        _ => "",
+    }
 }
 
 /// The error and its causes, those that only repeat the one before left out.

@@ -21,7 +21,7 @@ pub struct StoreError {
 pub enum Problem {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("it exists already; --force replaces it")]
+    #[error("it exists already")]
     Exists,
     #[error("this is no set of trajectories: {0}")]
     Foreign(String),
@@ -44,7 +44,7 @@ pub enum Problem {
     TooLarge { bytes: usize },
     #[error("{0}")]
     Shards(String),
-    #[error("`{0}` does not say ALGORITHM_SPLIT, which TFDS needs")]
+    #[error("TFDS needs the name of a split, and `{0}` does not end in one: give it one, such as train")]
     Split(String),
     #[error("{0}")]
     Features(String),

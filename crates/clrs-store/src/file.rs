@@ -34,6 +34,9 @@ impl Partial {
         if existing == Existing::Keep && path.symlink_metadata().is_ok() {
             return Err(Problem::Exists).at(path);
         }
+        if !folder(path).is_dir() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the folder it should be in is not there")).at(path);
+        }
         let prefix = format!(".{}.", name.to_string_lossy());
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(".partial");

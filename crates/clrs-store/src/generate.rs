@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::error::{At, Problem, StoreError};
 use crate::file::Existing;
-use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetWriter, Summary};
+use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetWriter, Summary, is_set_name};
 
 /// A part of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Plan {
     /// The samples to make: their first number, and how many.
     pub fn range(&self) -> (usize, usize) {
         let Some(Shard { index, of }) = self.shard else { return (0, self.samples) };
-        let cut = |index: u32| self.samples * index as usize / of as usize;
+        let cut = |index: u32| (self.samples as u128 * u128::from(index) / u128::from(of)) as usize;
         (cut(index), cut(index + 1) - cut(index))
     }
 
@@ -136,10 +136,12 @@ pub enum GenerateError {
     Sample { name: String, error: SampleError },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{}: another set is there, {difference}; choose another folder or name, or replace it with --force", .path.display())]
+    #[error("{}: another set is there, {difference}; choose another folder or name, or replace it", .path.display())]
     Other { path: PathBuf, difference: String },
     #[error("two sets are called {0}: give them names of their own")]
     Twice(String),
+    #[error("`{0}` cannot be the name of a set: letters, digits, _ - . and @ can, and no . at the start")]
+    Name(String),
     #[error("stopped")]
     Stopped,
     #[error("cannot start threads: {0}")]
@@ -156,13 +158,17 @@ pub trait Progress: Sync {
     fn stop(&self) -> bool;
 }
 
-/// Makes every set that is not there yet, whole and the same. What was made before an error, or a stop, stays.
+/// Makes every set that is not there yet, whole and the same, and the folder if need be. What was made before an error, or a stop, stays.
 pub fn generate(plans: &[Plan], folder: &Path, manner: Manner, progress: &dyn Progress) -> Result<Vec<Made>, GenerateError> {
     let mut names: Vec<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(GenerateError::Twice(twice[0].into()));
     }
+    if let Some(plan) = plans.iter().find(|plan| !is_set_name(&plan.name)) {
+        return Err(GenerateError::Name(plan.name.clone()));
+    }
+    std::fs::create_dir_all(folder).at(folder)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(manner.threads).build();
     let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
     // With a set for every thread, each keeps to its own; else all work on one set after another.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::{Int32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use clrs::{RandomState, Runs};
+use clrs::{ContentHash, RandomState, Runs};
 use clrs_store::{Existing, Header, Problem, Set, SetReader, SetWriter, tfds};
 use common::{find, header, samples};
 use peak_alloc::PeakAlloc;
@@ -17,7 +17,7 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// More than any file of these tests needs.
-const MUCH: usize = 32 << 20;
+const MUCH: usize = 128 << 20;
 
 fn bytes(header: &Header, runs: &Runs) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -166,9 +166,20 @@ fn other_formats_specs_and_hashes_are_refused() {
     assert!(message.starts_with("the file has format 2; clrs-store "), "{message}");
     assert!(message.contains("reads format 1"), "{message}");
 
-    let renamed = replaced(&whole, b"\"name\":\"reach_h\"", b"\"name\":\"reach_g\"");
+    let careless = replaced(&whole, b"\"seed\":7", b"\"seed\":8");
+    assert!(problem(&careless).to_string().ends_with("its header is not what was written"));
+
+    // Whoever forges a header can forge its hash too.
+    let text = serde_json::to_string(&header).expect("a header");
+    let forged = |from: &str, to: &str| {
+        let hash = |text: &str| ContentHash::of_bytes(text.as_bytes()).to_string().into_bytes();
+        replaced(&replaced(&whole, from.as_bytes(), to.as_bytes()), &hash(&text), &hash(&text.replace(from, to)))
+    };
+    let renamed = forged("\"name\":\"reach_h\"", "\"name\":\"reach_g\"");
     assert!(problem(&renamed).to_string().ends_with("its columns are not those of its spec"));
-    let impossible = replaced(&whole, b"\"kind\":\"pointer\"", b"\"kind\":\"poinder\"");
+    let elsewhere = forged("\"name\":\"bfs", "\"name\":\"../");
+    assert!(problem(&elsewhere).to_string().ends_with("its name is none that a set can have"));
+    let impossible = forged("\"kind\":\"pointer\"", "\"kind\":\"poinder\"");
     assert!(problem(&impossible).to_string().contains("its header: unknown variant `poinder`"));
 
     let hash = SetReader::new(Cursor::new(&whole), Path::new("bytes")).expect("a set").hash().to_string();

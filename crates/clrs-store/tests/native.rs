@@ -149,7 +149,7 @@ fn nothing_is_replaced_unless_asked_for_and_nothing_is_left_behind() {
     let first = write(&path, &header, &[&runs]);
     assert!(matches!(late.finish().expect_err("one was faster").problem, Problem::Exists));
     let error = SetWriter::create(&path, &header, Existing::Keep).err().expect("it exists");
-    assert_eq!(error.to_string(), format!("{}: it exists already; --force replaces it", path.display()));
+    assert_eq!(error.to_string(), format!("{}: it exists already", path.display()));
     assert_eq!(SetReader::open(&path).expect("untouched").hash(), first.hash);
 
     let replaced = SetWriter::create(&path, &header, Existing::Replace).and_then(SetWriter::finish).expect("replaced");

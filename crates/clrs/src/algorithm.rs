@@ -12,11 +12,11 @@ use crate::spec::Probe;
 
 /// A textbook algorithm that tells what it does.
 pub trait Algorithm: Probes + Send + Sync {
-    /// The reference's name.
+    /// Its name: the reference's, where it has it.
     const NAME: &'static str;
     /// The paper's family.
     const FAMILY: Family;
-    /// Its own file, `include_str!`ed: the documentation and the code that `show` and the page print.
+    /// Its own file, `include_str!`ed: the documentation and the code that `clrs show` prints.
     const SOURCE: Source;
     /// With fewer nodes there is nothing to tell.
     const MIN_NODES: usize = 1;
@@ -118,17 +118,28 @@ pub enum CheckError {
     Wrong(#[from] Wrong),
 }
 
-/// The most cells of a row: all pairs of 8192 nodes. A short problem cannot ask for tables that no memory holds.
+/// The most cells of a row: all pairs of 8192 nodes.
 const MAX_ROW: usize = 1 << 26;
+/// The most cells that a run may tell in its worst case: a few hundred gigabytes.
+const MAX_CELLS: usize = 1 << 38;
+
+/// A short problem, or a size, cannot ask for tables that no memory holds, nor for runs that no one waits for.
+pub(crate) fn size_fits<A: Algorithm>(n: usize) -> Result<(), Invalid> {
+    nodes_fit(n)?;
+    let widest = A::SPEC.iter().map(|probe| probe.width(n)).max().unwrap_or(0);
+    let steps = A::max_steps(n);
+    let cells = A::SPEC.iter().map(|probe| probe.rows(steps).saturating_mul(probe.width(n))).fold(0, usize::saturating_add);
+    rule(widest <= MAX_ROW && cells <= MAX_CELLS, || {
+        format!("{} of {n} nodes may take {steps} steps and tell {cells} numbers: choose a smaller size", A::NAME)
+    })
+}
 
 /// The one gate before an algorithm sees a problem.
 pub(crate) fn admit<A: Algorithm>(problem: &A::Problem) -> Result<(), Invalid> {
     let n = problem.nodes();
     rule(n > 0, || "there is nothing to work on: no nodes".into())?;
     rule(n >= A::MIN_NODES, || format!("{} needs at least {} nodes, not {n}", A::NAME, A::MIN_NODES))?;
-    nodes_fit(n)?;
-    let row = A::SPEC.iter().map(|probe| probe.width(n)).max().unwrap_or(0);
-    rule(row <= MAX_ROW, || format!("{} keeps {row} cells a step for {n} nodes; {MAX_ROW} is the most", A::NAME))?;
+    size_fits::<A>(n)?;
     problem.validate()?;
     A::admits(problem)
 }
@@ -137,9 +148,9 @@ fn nodes_fit(n: usize) -> Result<(), ColumnError> {
     if n <= MAX_NODES { Ok(()) } else { Err(ColumnError::Nodes(n)) }
 }
 
-/// An algorithm without its types: what the registry, the CLI, Python and the page hold.
+/// An algorithm without its types: what the registry and everything above it hold.
 pub trait AnyAlgorithm: Send + Sync {
-    /// The reference's name.
+    /// Its name: the reference's, where it has it.
     fn name(&self) -> &'static str;
     /// The paper's family.
     fn family(&self) -> Family;

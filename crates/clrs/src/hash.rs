@@ -31,6 +31,13 @@ impl ContentHash {
     }
 }
 
+impl ContentHash {
+    /// Of any bytes: what a set says about itself is hashed too.
+    pub fn of_bytes(bytes: &[u8]) -> ContentHash {
+        ContentHash(blake3::hash(bytes))
+    }
+}
+
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_hex())

@@ -11,7 +11,7 @@ use crate::problems::{Invalid, Problem};
 use crate::spec::{Spec, Stage};
 use crate::trajectory::{Runs, Trajectory};
 
-/// Where a step was recorded: the page shows the code beside the state.
+/// Where a step was recorded: a trace shows the code beside the state.
 pub type Site = &'static Location<'static>;
 
 /// Runs of one algorithm, end to end in the same columns: a run costs memory only where the columns must grow.

@@ -96,7 +96,7 @@ pub enum Dense {
 /// One observable of an algorithm. A constant in an algorithm's spec; its texts are owned only where a transform or a file made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The name on every outward surface: files, Python, the page.
+    /// The name on every outward surface: files, arrays, tables.
     pub name: Cow<'static, str>,
     /// When it is observed.
     pub stage: Stage,

@@ -13,16 +13,22 @@ pub(crate) fn did_you_mean(near: Option<impl Display>) -> String {
     near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
-/// Levenshtein's distance in bytes, one row of its table at a time.
+/// Levenshtein's distance in bytes, where two neighbours exchanged are one edit too.
 fn edits(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.bytes().enumerate() {
-            let replace = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+    let (from, to) = (from.as_bytes(), to.as_bytes());
+    let mut table = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for i in 0..=from.len() {
+        for j in 0..=to.len() {
+            table[i][j] = match (i, j) {
+                (0, _) | (_, 0) => i + j,
+                _ => {
+                    let replace = table[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+                    let exchange = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+                    let exchange = if exchange { table[i - 2][j - 2] + 1 } else { usize::MAX };
+                    replace.min(exchange).min(table[i - 1][j] + 1).min(table[i][j - 1] + 1)
+                }
+            };
         }
     }
-    row[to.len()]
+    table[from.len()][to.len()]
 }

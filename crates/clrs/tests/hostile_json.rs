@@ -63,7 +63,7 @@ fn a_short_problem_cannot_ask_for_endless_memory() {
     let chain = format!("{{\"dimensions\": [{key}]}}");
     let algorithm = Registry::builtin().find("matrix_chain_order").expect("listed");
     let refused = algorithm.record_json(&chain, &mut algorithm.recorder());
-    assert!(refused.is_err_and(|reason| reason.to_string().contains("cells a step")));
+    assert!(refused.is_err_and(|reason| reason.to_string().contains("choose a smaller size")));
 }
 
 /// Bytes dropped, doubled, exchanged; numbers replaced by others that are rare.

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use clrs_store::{Existing, Set, StoreError, npz, parquet, safetensors, tfds};
 use rayon::prelude::*;
@@ -40,6 +40,7 @@ enum Format {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    ensure!(arguments.split.is_none() || arguments.format == Format::Tfds, "--split is for --format tfds");
     let mut sets = Set::open(&arguments::sets(&arguments.path)?)?;
     std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };

@@ -2,7 +2,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use clrs::clrs30::Version;
 use clrs::sampling::{Sampler, Seeding, Settings};
@@ -51,9 +51,9 @@ pub(crate) struct Arguments {
     /// Only one part of each set, such as 0/8 to 7/8; needs `--seeding parallel`
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<Shard>,
-    /// Threads to work on (default: all cores)
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
+    /// Threads to work on; 0 for all cores
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
     /// Write over sets that are there
     #[arg(long)]
     force: bool,
@@ -81,11 +81,10 @@ fn shard(text: &str) -> Result<Shard, String> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let plans = plans(arguments)?;
-    std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
     let started = Instant::now();
     let bar = Bar::new(plans.iter().map(|plan| plan.range().1).sum(), arguments.quiet || arguments.json);
     let manner =
-        Manner { existing: if arguments.force { Existing::Replace } else { Existing::Keep }, threads: arguments.threads };
+        Manner { existing: if arguments.force { Existing::Replace } else { Existing::Keep }, threads: arguments.threads.into() };
     let made = match generate::generate(&plans, &arguments.out, manner, &bar) {
         Ok(made) => made,
         Err(GenerateError::Stopped) => {
@@ -116,10 +115,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let kept = if there > 0 { format!(", {there} of them there before") } else { String::new() };
     writeln!(
         out,
-        "{} sets{kept}, {} samples, {:.1} MB in {} ({seconds:.2} s)",
+        "{} sets{kept}, {} samples, {} kB in {} ({seconds:.2} s)",
         made.len(),
         total(|made| made.summary.samples),
-        total(|made| made.summary.bytes) as f64 / 1e6,
+        total(|made| made.summary.bytes) / 1000,
         arguments.out.display(),
     )?;
     Ok(())

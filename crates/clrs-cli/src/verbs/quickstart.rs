@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use clrs::sampling::{Sampler, Settings};
 use clrs::{Registry, Spec, Stage};
@@ -51,7 +51,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         shard: None,
         benchmark: None,
     };
-    std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
     let bar = Bar::new(SAMPLES, true);
     let made = generate(&[plan], &arguments.out, Manner { existing: Existing::Keep, threads: 0 }, &bar)?;
     for made in &made {

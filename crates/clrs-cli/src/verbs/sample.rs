@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 16)]
     chunk_length: usize,
     /// Print SHA-256 digests of the whole set's arrays as JSON, and write nothing
-    #[arg(long, conflicts_with_all = ["out", "next", "transform"])]
+    #[arg(long, conflicts_with_all = ["out", "next", "transform", "stream"])]
     digest: bool,
     /// Write over an existing file
     #[arg(long)]
@@ -74,6 +74,9 @@ enum Transform {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let algorithm = arguments::algorithm(&arguments.algorithm)?;
+    if let Some(path) = arguments.out.as_ref().filter(|path| path.exists() && !arguments.force) {
+        bail!("{}: it exists already (--force replaces it)", path.display());
+    }
     let sampler = Sampler::new(algorithm, arguments.drawing.size, arguments.drawing.seed, &arguments.drawing.settings()?)?;
     let mut source = if arguments.stream {
         let stream = if arguments.track_max_steps { Stream::track_max_steps(sampler)? } else { Stream::new(sampler) };
@@ -89,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let arrays = arrays(arguments, &mut source)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
     write_npz(path, arrays.iter().map(|(name, array)| (name.as_str(), array)), existing)?;
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{} arrays in {}", arrays.len(), path.display())?)
 }
 
 /// Where batches come from.

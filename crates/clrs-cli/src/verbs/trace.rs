@@ -1,6 +1,6 @@
 use std::io::{IsTerminal, Read, Write};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clrs::recorder::Site;
 use clrs::{AnyAlgorithm, Cells, RandomState, Recorder, Stage, Trajectory};
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let algorithm = arguments::algorithm(&arguments.algorithm)?;
     let mut recorder = algorithm.recorder();
     let problem = match &arguments.problem {
-        Some(path) => read_problem(path)?,
+        Some(path) => read_problem(path, algorithm.name())?,
         None => draw_problem(algorithm, &arguments.drawing)?,
     };
     algorithm.record_json(&problem, &mut recorder)?;
@@ -53,7 +53,7 @@ fn draw_problem(algorithm: &dyn AnyAlgorithm, drawing: &Drawing) -> Result<Strin
 }
 
 /// A problem, or a whole trace that has one.
-fn read_problem(path: &str) -> Result<String> {
+fn read_problem(path: &str, algorithm: &str) -> Result<String> {
     let mut text = String::new();
     if path == "-" {
         std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
@@ -62,7 +62,11 @@ fn read_problem(path: &str) -> Result<String> {
     }
     Ok(match serde_json::from_str::<Value>(&text) {
         Ok(Value::Object(mut trace)) => match trace.remove("problem") {
-            Some(problem) => problem.to_string(),
+            Some(problem) => {
+                let of = trace.get("algorithm").and_then(Value::as_str).unwrap_or(algorithm);
+                ensure!(of == algorithm, "{path} is a trace of {of}, not of {algorithm}");
+                problem.to_string()
+            }
             None => text,
         },
         // What is wrong with it is said once the algorithm's problem is read.

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let wrong = verdicts.iter().filter(|(_, verdict)| verdict.is_err()).count();
     if wrong > 0 {
-        bail!("{wrong} of {} sets are not what they should be: make them again with `clrs generate --force`", verdicts.len());
+        bail!("{wrong} of {} files are not sets as they should be: `clrs generate --force` makes sets anew", verdicts.len());
     }
     if !arguments.json {
         writeln!(out, "{} sets are what they say, and every answer is right", verdicts.len())?;

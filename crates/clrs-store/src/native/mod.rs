@@ -7,7 +7,8 @@
 //! Record batches are compressed with zstd.
 //!
 //! The schema's metadata has the format's version (`clrs.format`) and the [`Header`] (`clrs.header`, JSON); the footer's has
-//! what is known when all is written: the number of samples (`clrs.samples`) and the content hash (`clrs.hash`).
+//! what is known when all is written: the number of samples (`clrs.samples`), the content hash over the values (`clrs.hash`) and
+//! the hash of the header's text (`clrs.header_hash`).
 
 mod decode;
 mod encode;
@@ -18,7 +19,7 @@ mod write;
 
 pub use decode::Damage;
 pub use encode::{Encoded, Encoder};
-pub use header::{Header, Provenance};
+pub use header::{Header, Provenance, is_set_name};
 pub use read::{Batches, SetReader};
 pub use write::{SetWriter, Summary};
 
@@ -32,5 +33,6 @@ const FORMAT_KEY: &str = "clrs.format";
 pub(crate) const HEADER_KEY: &str = "clrs.header";
 const SAMPLES_KEY: &str = "clrs.samples";
 const HASH_KEY: &str = "clrs.hash";
+const HEADER_HASH_KEY: &str = "clrs.header_hash";
 
 const MAGIC: &[u8; 6] = b"ARROW1";

@@ -8,7 +8,7 @@ use clrs::{ContentHash, ContentHasher, Runs};
 
 use super::decode::{Damage, Decoder};
 use super::schema::fields;
-use super::{FORMAT, FORMAT_KEY, HASH_KEY, HEADER_KEY, Header, MAGIC, SAMPLES_KEY};
+use super::{FORMAT, FORMAT_KEY, HASH_KEY, HEADER_HASH_KEY, HEADER_KEY, Header, MAGIC, SAMPLES_KEY, is_set_name};
 use crate::error::{At, Problem, StoreError};
 
 /// Reads a set. Opening it reads what it says of itself; samples are read, and checked, as they are asked for.
@@ -171,7 +171,14 @@ fn read_header(footer: &Footer<'_>) -> Result<Header, Problem> {
         return Err(Problem::Format { found: format.chars().take(32).collect() });
     }
     let header = find(schema.custom_metadata(), HEADER_KEY).unwrap_or_default();
+    let hash = find(footer.custom_metadata(), HEADER_HASH_KEY);
+    if hash != Some(ContentHash::of_bytes(header.as_bytes()).to_string().as_str()) {
+        return Err(Problem::Foreign("its header is not what was written".into()));
+    }
     let header: Header = serde_json::from_str(header).map_err(|error| Problem::Foreign(format!("its header: {error}")))?;
+    if !is_set_name(&header.name) {
+        return Err(Problem::Foreign("its name is none that a set can have".into()));
+    }
     let columns = try_fb_to_schema(schema).map_err(|error| Problem::Foreign(error.to_string()))?;
     if columns.fields != fields(&header) {
         return Err(Problem::Foreign("its columns are not those of its spec".into()));

@@ -8,7 +8,7 @@ use clrs::{ContentHash, ContentHasher, Runs};
 use flatbuffers::FlatBufferBuilder;
 
 use super::encode::{Encoded, Encoder, into_io};
-use super::{HASH_KEY, Header, MAGIC, SAMPLES_KEY};
+use super::{HASH_KEY, HEADER_HASH_KEY, HEADER_KEY, Header, MAGIC, SAMPLES_KEY};
 use crate::error::{At, StoreError};
 use crate::file::{Existing, Partial};
 
@@ -83,7 +83,12 @@ impl SetWriter {
         let no_dictionaries = builder.create_vector::<Block>(&[]);
         let blocks = builder.create_vector(&self.blocks);
         let schema = IpcSchemaEncoder::new().schema_to_fb_offset(&mut builder, &self.encoder.schema);
-        let metadata = [(HASH_KEY.to_owned(), hash.to_string()), (SAMPLES_KEY.to_owned(), self.samples.to_string())];
+        let header = self.encoder.schema.metadata().get(HEADER_KEY).map_or(&[][..], |header| header.as_bytes());
+        let metadata = [
+            (HASH_KEY.to_owned(), hash.to_string()),
+            (HEADER_HASH_KEY.to_owned(), ContentHash::of_bytes(header).to_string()),
+            (SAMPLES_KEY.to_owned(), self.samples.to_string()),
+        ];
         let metadata = metadata_to_fb(&mut builder, &metadata.into_iter().collect());
         let mut footer = FooterBuilder::new(&mut builder);
         footer.add_version(MetadataVersion::V5);

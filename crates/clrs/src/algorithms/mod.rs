@@ -19,7 +19,8 @@ pub mod two_strings;
 
 use crate::algorithm::AnyAlgorithm;
 
-/// One line per algorithm, in the reference's order: the thirty of the paper, then the two it carries beside them.
+/// One line per algorithm, in the reference's order: the thirty of the paper, the two it carries beside them, then those
+/// that only we have.
 pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::articulation_points::ArticulationPoints,
     &greedy::activity_selector::ActivitySelector,

@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` holds a chance that is not between 0 and 1");
         assert_eq!(reason("graph=geometric radius=-1"), "`radius` is below 0");
         let families = "auto, watts_strogatz, barabasi_albert, grid, tree or geometric";
-        assert_eq!(reason("graph=star"), format!("`graph=star`: expected {families}"));
+        assert_eq!(reason("graph=moebius"), format!("`graph=moebius`: expected {families}"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, size_fits};
 use crate::problems::{Distribution, Invalid, Problem, rule};
 use crate::random::RandomState;
 use crate::recorder::Recorder;
@@ -32,6 +32,7 @@ impl<A: Algorithm> DrawsOf<A> {
         let mut distribution = Sampled::<A>::default();
         settings.apply(A::NAME, &mut distribution)?;
         rule(size > 0, || "size 0: there is nothing to work on; sizes begin at 1".into())?;
+        size_fits::<A>(size)?;
         distribution.benchmark.validate(size)?;
         let cuts = &distribution.common.truncate_decimals;
         rule(*cuts <= 15, || format!("`truncate_decimals` is {cuts}; numbers have no more than 15 decimals"))?;
