@@ -1,8 +1,8 @@
 """Makes the benchmark's sets with both programs, compares them array by array, and times both.
 
-The reference makes each set in memory and frees it before the next; its import is not counted. Ours writes each set to disk, a
-process of its own per set, start included; `without start` takes off what `clrs --version` costs. At the end ours makes all
-sets in one command.
+The reference makes each set in memory and frees it before the next; its import is not counted, and its peak memory begins at
+what it holds already. Ours writes each set to disk and waits for the disk, a process of its own per set, start included; the
+time without the start is what the process itself measures. At the end ours makes all sets in one command.
 """
 import argparse
 import dataclasses
@@ -12,7 +12,6 @@ import os
 import pathlib
 import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -60,11 +59,10 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         program = Program(arguments.clrs, pathlib.Path(folder))
-        start = statistics.median(program.run(["--version"]).seconds for _ in range(9))
         print(HEAD)
         rows = []
         for of in chosen:
-            rows.append(make(*of, program, start))
+            rows.append(make(*of, program))
             print(line(rows[-1]), flush=True)
         whole = program.generate(["--benchmark", "clrs30", "--algorithms", ",".join(algorithms)])
         program.launcher.close()
@@ -78,20 +76,20 @@ def main():
         max(row.ours_peak_bytes for row in rows), [words for row in rows for words in row.differences],
     )  # fmt: skip
     together = dataclasses.replace(
-        totals, name="all, one command", ours_seconds=whole.seconds, ours_seconds_without_start=whole.seconds - start,
+        totals, name="all, one command", ours_seconds=whole.seconds, ours_seconds_without_start=whole.own_seconds,
         ours_cpu_seconds=whole.cpu_seconds, ours_bytes=whole.bytes, ours_peak_bytes=whole.peak_bytes,
     )  # fmt: skip
     print(line(totals), line(together), sep="\n")
-    ratios = {algorithm: ratio_of([row for row, of in zip(rows, chosen) if of[0] == algorithm]) for algorithm in algorithms}
-    least = min(ratios, key=ratios.get)
-    print(f"least ratio of an algorithm's three sets: {ratios[least]:.0f}x ({least})")
+    ratios = {algorithm: Ratios([row for row, of in zip(rows, chosen) if of[0] == algorithm]) for algorithm in algorithms}
+    for what in ("wall", "without_start", "cpu"):
+        least = min(ratios, key=lambda algorithm: getattr(ratios[algorithm], what))
+        print(f"least ratio of an algorithm's three sets, {what.replace('_', ' ')}: {getattr(ratios[least], what):.0f}x ({least})")
     if arguments.json:
         report = {
             "versions": VERSIONS,
             "python": platform.python_version(),
             "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-            "process_start_seconds": start,
-            "ratio_by_algorithm": ratios,
+            "ratios_by_algorithm": {algorithm: vars(of) for algorithm, of in ratios.items()},
             "sets": [dataclasses.asdict(row) for row in rows],
             "one_by_one": dataclasses.asdict(totals),
             "one_command": dataclasses.asdict(together),
@@ -101,11 +99,17 @@ def main():
         sys.exit(f"{len(totals.differences)} arrays are different")
 
 
-def ratio_of(rows):
-    return sum(row.reference_seconds for row in rows) / sum(row.ours_seconds for row in rows)
+class Ratios:
+    """How many times as long the reference takes for some sets."""
+
+    def __init__(self, rows):
+        total = lambda field: sum(getattr(row, field) for row in rows)
+        self.wall = total("reference_seconds") / total("ours_seconds")
+        self.without_start = total("reference_seconds") / total("ours_seconds_without_start")
+        self.cpu = total("reference_cpu_seconds") / total("ours_cpu_seconds")
 
 
-def make(algorithm, split, count, size, seed, program, start):
+def make(algorithm, split, count, size, seed, program):
     """One set by both programs."""
     name = f"{algorithm}_{split}"
     setting = ["--size", str(size), "--count", str(count), "--seed", str(seed)]
@@ -119,7 +123,7 @@ def make(algorithm, split, count, size, seed, program, start):
     peak, expected = peak_bytes(), arrays(feedback)
     return Row(
         name, count, wall, cpu, sum(array.nbytes for array in expected.values()), peak,
-        ours.seconds, max(ours.seconds - start, 1e-9), ours.cpu_seconds, ours.bytes, ours.peak_bytes,
+        ours.seconds, ours.own_seconds, ours.cpu_seconds, ours.bytes, ours.peak_bytes,
         [f"{name}: {words}" for words in program.compare(algorithm, size, count, seed, expected)],
     )  # fmt: skip
 
@@ -131,7 +135,8 @@ class Cost:
     seconds: float
     cpu_seconds: float
     peak_bytes: int
-    bytes: int = 0
+    own_seconds: float  # what it measured itself
+    bytes: int
 
 
 class Program:
@@ -140,19 +145,17 @@ class Program:
     def __init__(self, path, folder):
         self.path, self.folder, self.launcher = path, folder, Launcher()
 
-    def run(self, words):
-        cost = self.launcher.run([self.path, *words])
-        if exit_code := cost.pop("exit_code"):
-            sys.exit(f"clrs {' '.join(words)}: exit code {exit_code}")
-        return Cost(**cost)
-
     def generate(self, which):
         """Writes sets, and takes them away again."""
         out = self.folder / "generated"
-        cost = self.run(["generate", *which, "--quiet", "--out", str(out)])
-        cost.bytes = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+        words = ["generate", *which, "--json", "--out", str(out)]
+        took = self.launcher.run([self.path, *words])
+        if took["exit_code"]:
+            sys.exit(f"clrs {' '.join(words)}: exit code {took['exit_code']}")
+        size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
         shutil.rmtree(out)
-        return cost
+        own = json.loads(took["printed"])["seconds"]
+        return Cost(took["seconds"], took["cpu_seconds"], took["peak_bytes"], own, size)
 
     def compare(self, algorithm, size, count, seed, expected):
         """What is different between the reference's arrays and ours, by digest; inexact ones by value."""

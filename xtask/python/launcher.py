@@ -18,7 +18,7 @@ class Launcher:
         self.process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, words):
-        """Seconds, CPU seconds, peak bytes and exit code of a command."""
+        """Seconds, CPU seconds, peak bytes and exit code of a command, and what it printed."""
         print(json.dumps([str(word) for word in words]), file=self.process.stdin, flush=True)
         return json.loads(self.process.stdout.readline())
 
@@ -31,13 +31,15 @@ def serve():
     unit = 1 if sys.platform == "darwin" else 1024
     for line in sys.stdin:
         start = time.perf_counter()
-        process = subprocess.Popen(json.loads(line), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(json.loads(line), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        printed = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         cost = {
             "seconds": time.perf_counter() - start,
             "cpu_seconds": usage.ru_utime + usage.ru_stime,
             "peak_bytes": usage.ru_maxrss * unit,
             "exit_code": os.waitstatus_to_exitcode(status),
+            "printed": printed,
         }
         process.returncode = cost["exit_code"]
         print(json.dumps(cost), flush=True)
