@@ -14,7 +14,7 @@
 //!
 //! Where all samples have the same number of nodes, columns of two and three axes are declared as `Array2D` and `Array3D` of
 //! the `datasets` library, so that they arrive as arrays. Other readers see the lists. The file's metadata has the set's
-//! [`Header`](crate::Header) as JSON under `clrs.header`.
+//! [`Header`] as JSON under `clrs.header`.
 
 use std::io;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Dense arrays as safetensors: the arrays of [`npz`](crate::npz), not compressed, to be mapped into memory.
 //!
-//! The file's metadata has the set's [`Header`](crate::Header) as JSON under `clrs.header`: the spec says what arrays mean.
+//! The file's metadata has the set's [`Header`] as JSON under `clrs.header`: the spec says what arrays mean.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
