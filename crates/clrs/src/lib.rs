@@ -21,6 +21,7 @@ pub mod clrs30;
 pub mod column;
 pub mod digest;
 pub mod hash;
+mod pairwise;
 pub mod probes;
 pub mod problems;
 pub mod random;

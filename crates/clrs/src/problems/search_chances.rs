@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Invalid, Problem, finite, rule, truncate};
+use crate::pairwise::pairwise_sum;
 use crate::random::RandomState;
 use crate::sampling::{BadValue, OptionInfo, Options};
 
@@ -69,28 +70,4 @@ impl Distribution for RandomSearchChances {
         let gap_chances = key_chances.split_off(size);
         Ok(SearchChances { key_chances, gap_chances })
     }
-}
-
-/// The sum as `NumPy` rounds it: eight sums side by side in blocks of at most 128, and blocks in a tree.
-fn pairwise_sum(numbers: &[f64]) -> f64 {
-    const BLOCK: usize = 128;
-    const LANES: usize = 8;
-    let in_order = |start: f64, numbers: &[f64]| numbers.iter().fold(start, |sum, number| sum + number);
-    if numbers.len() < LANES {
-        return in_order(0.0, numbers);
-    }
-    if numbers.len() > BLOCK {
-        let half = numbers.len() / 2;
-        let (left, right) = numbers.split_at(half - half % LANES);
-        return pairwise_sum(left) + pairwise_sum(right);
-    }
-    let (rows, rest) = numbers.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
-    for row in rows {
-        for (lane, number) in lanes.iter_mut().zip(row) {
-            *lane += number;
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    in_order(((a + b) + (c + d)) + ((e + f) + (g + h)), rest)
 }

@@ -1,9 +1,10 @@
 use std::borrow::Cow;
 
 use crate::batch::{Array, Batch, Data};
+use crate::pairwise::pairwise_sum;
 use crate::spec::{Kind, Probe, Stage};
 
-use super::{ScoreError, pairwise_sum};
+use super::ScoreError;
 
 /// A score per output, and their mean.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,11 +6,9 @@
 
 mod evaluation;
 mod judgement;
-mod pairwise;
 
 pub use evaluation::{HintScore, Scores, evaluate, evaluate_hints};
 pub use judgement::{exactness, harden, validity};
-pub use pairwise::pairwise_sum;
 
 /// Why predictions cannot be scored.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

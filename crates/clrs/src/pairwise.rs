@@ -1,9 +1,11 @@
+//! Sums as `NumPy` rounds them: samplers and scores need the same last bit.
+
 /// Below this many numbers, `NumPy` adds one by one; up to the other, in eight sums side by side.
 const ONE_BY_ONE: usize = 8;
 const SIDE_BY_SIDE: usize = 128;
 
 /// The sum as `NumPy` makes it, rounding included.
-pub fn pairwise_sum(numbers: &[f64]) -> f64 {
+pub(crate) fn pairwise_sum(numbers: &[f64]) -> f64 {
     let n = numbers.len();
     if n < ONE_BY_ONE {
         return numbers.iter().fold(0.0, |sum, x| sum + x);
