@@ -1,4 +1,4 @@
-//! Makes sets and writes them: many at once, each by one thread, or one by all threads.
+//! Makes sets and writes them: several at once, and pieces of a set too where threads are left.
 //!
 //! A set is drawn, run and written in pieces of a few megabytes, so it is never whole in memory. Neither the pieces nor
 //! anything else in a file depends on the number of threads.
@@ -171,19 +171,14 @@ pub fn generate(plans: &[Plan], folder: &Path, manner: Manner, progress: &dyn Pr
     std::fs::create_dir_all(folder).at(folder)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(manner.threads).build();
     let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
-    // With a set for every thread, each keeps to its own; else all work on one set after another.
-    let alone = plans.len() >= pool.current_num_threads();
-    let make = |plan: &Plan| make_set(plan, folder, manner.existing, !alone, progress);
+    // Threads without a set of their own help with the pieces of others'. Few pieces are in memory at a time.
+    let at_once = (4 * pool.current_num_threads() / plans.len().max(1)).clamp(1, pool.current_num_threads());
     let mut order: Vec<usize> = (0..plans.len()).collect();
     order.sort_by_key(|&place| std::cmp::Reverse(plans[place].most_cells()));
     let mut made: Vec<(usize, Made)> = pool.install(|| {
-        let make = |place: usize| Ok((place, make(&plans[place])?));
-        if alone {
-            // One at a time and the largest first, so that no thread is left with a large one at the end.
-            order.iter().par_bridge().map(|&place| make(place)).collect::<Result<_, GenerateError>>()
-        } else {
-            order.iter().map(|&place| make(place)).collect()
-        }
+        // One at a time and the largest first, so that no thread is left with a large one at the end.
+        let make = |&place: &usize| Ok((place, make_set(&plans[place], folder, manner.existing, at_once, progress)?));
+        order.iter().par_bridge().map(make).collect::<Result<_, GenerateError>>()
     })?;
     made.sort_by_key(|(place, _)| *place);
     Ok(made.into_iter().map(|(_, made)| made).collect())
@@ -200,7 +195,7 @@ fn make_set(
     plan: &Plan,
     folder: &Path,
     existing: Existing,
-    parallel: bool,
+    at_once: usize,
     progress: &dyn Progress,
 ) -> Result<Made, GenerateError> {
     let path = plan.path(folder);
@@ -232,8 +227,8 @@ fn make_set(
     writer.append(encode(plan, &encoder, &mut recorder).at(&path)?)?;
     progress.samples(plan, begin);
 
+    let mut recorders = vec![recorder];
     let mut left = count - begin;
-    let at_once = if parallel { rayon::current_num_threads() } else { 1 };
     while left > 0 {
         if progress.stop() {
             return Err(GenerateError::Stopped);
@@ -249,12 +244,10 @@ fn make_set(
                 .map_err(|error| sampled(error.into()))?;
             Ok::<_, GenerateError>(encode(plan, &encoder, recorder).at(&path)?)
         };
-        if let [only] = &pieces[..] {
-            writer.append(run(&mut recorder, only)?)?;
-        } else {
-            let encoded = pieces.par_iter().map_init(|| plan.algorithm.recorder(), run).collect::<Result<Vec<_>, _>>()?;
-            encoded.into_iter().try_for_each(|encoded| writer.append(encoded))?;
-        }
+        recorders.resize_with(pieces.len().max(recorders.len()), || plan.algorithm.recorder());
+        let pieces = recorders.par_iter_mut().zip(&pieces).map(|(recorder, places)| run(recorder, places));
+        let encoded = pieces.collect::<Result<Vec<_>, _>>()?;
+        encoded.into_iter().try_for_each(|encoded| writer.append(encoded))?;
         left -= now;
         progress.samples(plan, now);
     }

@@ -20,14 +20,14 @@ pub struct ContentHash(blake3::Hash);
 impl ContentHash {
     /// The hash of one sample.
     pub fn of_sample(sample: &Trajectory<'_>) -> ContentHash {
-        let mut hasher = blake3::Hasher::new();
+        let mut hasher = Gathering::default();
         for count in [sample.nodes(), sample.steps()] {
             hasher.update(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
         }
         for (_, cells) in sample.iter() {
-            update_cells(&mut hasher, cells);
+            hasher.update(bytes(cells));
         }
-        ContentHash(hasher.finalize())
+        ContentHash(hasher.finish())
     }
 }
 
@@ -94,11 +94,40 @@ impl ContentHasher {
     }
 }
 
-fn update_cells(hasher: &mut blake3::Hasher, cells: Cells<'_>) {
+/// BLAKE3 is several times faster over many kilobytes at once than over many small pieces: these are put together first.
+#[derive(Default)]
+struct Gathering {
+    hasher: blake3::Hasher,
+    gathered: Vec<u8>,
+}
+
+impl Gathering {
+    /// What BLAKE3 works on side by side.
+    const ENOUGH: usize = 16 << 10;
+
+    fn update(&mut self, bytes: &[u8]) {
+        if self.gathered.len() + bytes.len() > Self::ENOUGH {
+            self.hasher.update(&self.gathered);
+            self.gathered.clear();
+        }
+        if bytes.len() > Self::ENOUGH {
+            self.hasher.update(bytes);
+        } else {
+            self.gathered.extend_from_slice(bytes);
+        }
+    }
+
+    fn finish(mut self) -> blake3::Hash {
+        self.hasher.update(&self.gathered);
+        self.hasher.finalize()
+    }
+}
+
+fn bytes(cells: Cells<'_>) -> &[u8] {
     const { assert!(cfg!(target_endian = "little"), "cells are hashed as they lie in memory") };
     match cells {
-        Cells::Scalar(cells) => hasher.update(bytemuck::cast_slice(cells)),
-        Cells::Node(cells) => hasher.update(bytemuck::cast_slice(cells)),
-        Cells::Class(cells) => hasher.update(bytemuck::cast_slice(cells)),
-    };
+        Cells::Scalar(cells) => bytemuck::cast_slice(cells),
+        Cells::Node(cells) => bytemuck::cast_slice(cells),
+        Cells::Class(cells) => bytemuck::cast_slice(cells),
+    }
 }

@@ -9,6 +9,7 @@ use arrow_ipc::writer::{DictionaryTracker, EncodedData, IpcDataGenerator, IpcWri
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, SchemaRef};
 use clrs::{Cells, Column, ContentHash, Runs, Spec};
+use rayon::prelude::*;
 
 use super::schema::{NodeWidth, item, schema};
 use super::{Header, MAX_BATCH_BYTES};
@@ -53,7 +54,12 @@ impl Encoder {
         if let Some(nodes) = runs.iter().map(|run| run.nodes()).find(|&nodes| nodes > self.max_nodes) {
             return Err(Problem::Nodes { nodes, max_nodes: self.max_nodes });
         }
-        let hashes = runs.iter().map(|run| ContentHash::of_sample(&run)).collect();
+        let hash = || (0..runs.len()).into_par_iter().map(|run| ContentHash::of_sample(&runs.get(run))).collect();
+        let (hashes, batches) = rayon::join(hash, || self.compress(runs));
+        Ok(Encoded { batches: batches?, hashes })
+    }
+
+    fn compress(&self, runs: &Runs) -> Result<Vec<EncodedData>, Problem> {
         let mut context = IpcWriteContext::default();
         let mut batches = Vec::new();
         for part in parts(runs)? {
@@ -62,7 +68,7 @@ impl Encoder {
             let encoded = IpcDataGenerator::default().encode(&batch, &mut dictionaries, &self.options, &mut context);
             batches.push(encoded.map_err(into_io)?.1);
         }
-        Ok(Encoded { batches, hashes })
+        Ok(batches)
     }
 
     fn record_batch(&self, runs: &Runs, part: Range<usize>) -> Result<RecordBatch, ArrowError> {

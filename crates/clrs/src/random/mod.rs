@@ -23,14 +23,21 @@ impl RandomState {
     }
 
     /// The next 32 bits: `randint(2**32)`.
+    #[inline]
     pub fn word(&mut self) -> u32 {
         self.0.next_u32()
     }
 
     /// A number in [0, 1) with 53 random bits, of two words.
     pub fn double(&mut self) -> f64 {
+        part(self.bits())
+    }
+
+    /// 53 random bits, of two words.
+    #[inline]
+    fn bits(&mut self) -> u64 {
         let (high, low) = (self.word() >> 5, self.word() >> 6);
-        (f64::from(high) * f64::from(1u32 << 26) + f64::from(low)) / (1u64 << 53) as f64
+        u64::from(high) << 26 | u64::from(low)
     }
 
     /// `uniform(low, high)`.
@@ -107,13 +114,22 @@ impl RandomState {
     }
 }
 
-/// One trial of `NumPy`'s binomial by inversion. It tosses the rarer side: 1 if a double is *above* the chance of 0.
+/// What 53 random bits are as a number in [0, 1).
+fn part(bits: u64) -> f64 {
+    bits as f64 / BITS as f64
+}
+
+/// How many numbers 53 bits can be.
+const BITS: u64 = 1 << 53;
+
+/// One trial of `NumPy`'s binomial by inversion, which tosses the rarer side. The reference compares doubles; each of them is
+/// 53 bits, so whole numbers say the same, and without a branch that no processor could predict.
 #[derive(Clone, Copy)]
 struct Coin {
-    /// The chance of the rarer side.
-    p: f64,
-    /// The chance of the other, as the reference rounds it.
-    q: f64,
+    /// Bits below this are the common side.
+    common: u64,
+    /// Bits from there and below this are the rarer side. By rounding there may be some left over: these are drawn again.
+    known: u64,
     /// What the rarer side means.
     rare: bool,
 }
@@ -121,21 +137,31 @@ struct Coin {
 impl Coin {
     fn new(p: f64) -> Coin {
         let (p, rare) = if p > 0.5 { (1.0 - p, false) } else { (p, true) };
-        Coin { p, q: libm::exp(libm::log(1.0 - p)), rare }
+        let q = libm::exp(libm::log(1.0 - p));
+        let common = first(|bits| part(bits) > q);
+        let known = first(|bits| bits >= common && part(bits) - q > p * q / (1.0 - p));
+        Coin { common, known, rare }
     }
 
+    #[inline]
     fn toss(self, random: &mut RandomState) -> bool {
         loop {
-            let double = random.double();
-            if double <= self.q {
-                return !self.rare;
-            }
-            // By rounding, the two chances may not sum to 1; what is left over is drawn again.
-            if double - self.q <= self.p * self.q / (1.0 - self.p) {
-                return self.rare;
+            let bits = random.bits();
+            if bits < self.known {
+                return (bits < self.common) != self.rare;
             }
         }
     }
+}
+
+/// The first bits that something holds of; it must hold of all that follow too.
+fn first(holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, BITS);
+    while low < high {
+        let middle = u64::midpoint(low, high);
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
 }
 
 #[cfg(test)]
