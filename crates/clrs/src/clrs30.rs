@@ -146,7 +146,7 @@ impl Version {
 }
 
 /// How many times the usual number of val and test samples an algorithm has.
-fn multiplier(algorithm: &str) -> usize {
+pub(crate) fn multiplier(algorithm: &str) -> usize {
     match algorithm {
         "find_maximum_subarray_kadane" => 32,
         "quickselect" | "minimum" | "binary_search" | "naive_string_matcher" | "kmp_matcher" | "segments_intersect" => 64,

@@ -32,6 +32,7 @@ pub mod score;
 pub mod source;
 pub mod spec;
 pub mod suggest;
+pub mod training;
 pub mod trajectory;
 pub mod transform;
 

@@ -9,7 +9,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// The end of an error's sentence: `; did you mean ..?`, or nothing.
-pub(crate) fn did_you_mean(near: Option<impl Display>) -> String {
+pub fn did_you_mean(near: Option<impl Display>) -> String {
     near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 

@@ -25,6 +25,11 @@ impl FixedSet {
         &self.runs
     }
 
+    /// The samples alone.
+    pub fn into_runs(self) -> Runs {
+        self.runs
+    }
+
     /// The whole set: `next()`.
     pub fn all(&self) -> Result<Batch, BatchError> {
         Batch::new(&self.runs.iter().collect::<Vec<_>>(), 0)

@@ -1,0 +1,227 @@
+//! Samples for training and evaluation.
+//!
+//! What a batch holds depends on the recipe and on the batch's number alone, so a run that was stopped goes on with the same
+//! batches: [`Source::skip`] passes over those it has seen.
+
+use std::path::Path;
+
+use clrs::clrs30::{Split, Version};
+use clrs::random::RandomState;
+use clrs::sampling::{FixedSet, SampleError, Sampler};
+use clrs::transform::{TransformError, cyclic_permutations, plain_permutations, predecessors_as_input, random_positions};
+use clrs::{AnyAlgorithm, Recorder, Runs, Spec, Trajectory, training};
+use clrs_store::{SetReader, StoreError};
+
+use crate::recipe::{ON_THE_FLY, Order, Permutations, Recipe};
+
+/// Why there is no data.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum DataError {
+    #[error("{algorithm}: {error}")]
+    Sample { algorithm: String, error: SampleError },
+    #[error("{algorithm}: {error}")]
+    Transform { algorithm: String, error: TransformError },
+    #[error("{algorithm}: {error}")]
+    Padding { algorithm: String, error: clrs::batch::BatchError },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{}: runs of {found}, not of {expected}", .path.display())]
+    Other { path: std::path::PathBuf, found: String, expected: String },
+    #[error("`data` is `{0}`: it is a version of the benchmark (clrs30@2.0.3, clrs30@1.0.0), `{ON_THE_FLY}`, or a folder")]
+    Unknown(String),
+    #[error("{algorithm} is no part of {version}: train it with data={ON_THE_FLY}, or on a folder of sets")]
+    NotInBenchmark { algorithm: String, version: &'static str },
+    #[error("`batch_size` is {asked}, but the set of {algorithm} has {samples} samples")]
+    BatchSize { algorithm: String, asked: usize, samples: usize },
+    #[error("`lengths` names no size")]
+    NoLengths,
+}
+
+/// What a recipe does to every batch of an algorithm.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    /// A seed for positions, where these are random.
+    positions: Option<(u32, u64)>,
+    pred_as_input: bool,
+    permutations: Permutations,
+}
+
+impl Changes {
+    /// For training, or for validation: random positions of both have nothing in common.
+    pub fn new(recipe: &Recipe, algorithm: &dyn AnyAlgorithm, index: usize, split: Split) -> Changes {
+        let stream = ((split as u64 + 1) << 56) | ((index as u64) << 40);
+        Changes {
+            positions: (recipe.random_pos && split != Split::Test).then_some((recipe.data_seed, stream)),
+            pred_as_input: recipe.pred_as_input && training::has_fixed_order(algorithm),
+            permutations: recipe.permutations,
+        }
+    }
+
+    /// A batch of that number, changed.
+    pub fn apply(&self, mut batch: clrs::Batch, number: u64) -> Result<clrs::Batch, TransformError> {
+        if let Some((seed, stream)) = self.positions {
+            batch = random_positions(batch, &mut RandomState::of_sample(seed, stream + number))?;
+        }
+        if self.pred_as_input {
+            batch = predecessors_as_input(batch)?;
+        }
+        match self.permutations {
+            Permutations::Sinkhorn => cyclic_permutations(batch),
+            Permutations::Pointers => Ok(plain_permutations(batch)),
+        }
+    }
+}
+
+/// Batches of one algorithm, changed as a recipe says.
+pub struct Source {
+    algorithm: &'static dyn AnyAlgorithm,
+    changes: Changes,
+    samples: Samples,
+    batch_size: usize,
+    /// The number of the next batch.
+    number: u64,
+}
+
+enum Samples {
+    Fixed { runs: Runs, order: Order, seed: (u32, u64) },
+    /// A sampler per size, in turn.
+    Endless { samplers: Vec<Sampler>, recorder: Recorder },
+}
+
+impl Source {
+    /// The batches that a recipe trains an algorithm on.
+    pub fn train(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Source, DataError> {
+        let samples = if recipe.data == ON_THE_FLY {
+            let sizes = training::sizes(algorithm, &recipe.lengths);
+            if sizes.is_empty() {
+                return Err(DataError::NoLengths);
+            }
+            let sampler =
+                |(place, &size): (usize, &usize)| sampler(recipe, algorithm, size, seed(recipe.data_seed, index, place));
+            let samplers = sizes.iter().enumerate().map(sampler).collect::<Result<_, _>>()?;
+            Samples::Endless { samplers, recorder: algorithm.recorder() }
+        } else {
+            let runs = fixed(&recipe.data, algorithm, Split::Train)?;
+            if recipe.batch_size > runs.len() {
+                let algorithm = algorithm.name().into();
+                return Err(DataError::BatchSize { algorithm, asked: recipe.batch_size, samples: runs.len() });
+            }
+            Samples::Fixed { runs, order: recipe.order, seed: (recipe.data_seed, (index as u64) << 40) }
+        };
+        let changes = Changes::new(recipe, algorithm, index, Split::Train);
+        Ok(Source { algorithm, changes, samples, batch_size: recipe.batch_size, number: 0 })
+    }
+
+    /// The next batch.
+    pub fn next(&mut self) -> Result<clrs::Batch, DataError> {
+        let (number, count) = (self.number, self.batch_size);
+        self.number += 1;
+        let algorithm = || self.algorithm.name().to_string();
+        let batch = match &mut self.samples {
+            Samples::Fixed { runs, order, seed: (seed, stream) } => {
+                let places: Vec<usize> = match order {
+                    Order::InOrder => {
+                        let first = (u128::from(number) * count as u128 % runs.len() as u128) as usize;
+                        (first..first + count).map(|place| place % runs.len()).collect()
+                    }
+                    Order::Drawn => RandomState::of_sample(*seed, *stream + number).choices(runs.len(), count),
+                };
+                let samples: Vec<Trajectory<'_>> = places.into_iter().map(|place| runs.get(place)).collect();
+                clrs::Batch::new(&samples, 0)
+            }
+            Samples::Endless { samplers, recorder } => {
+                recorder.clear();
+                let turn = (number % samplers.len() as u64) as usize;
+                let recorded = samplers[turn].record(count, recorder);
+                recorded.map_err(|error| DataError::Sample { algorithm: algorithm(), error: error.into() })?;
+                clrs::Batch::new(&recorder.runs().iter().collect::<Vec<_>>(), 0)
+            }
+        };
+        let batch = batch.map_err(|error| DataError::Padding { algorithm: algorithm(), error })?;
+        self.changes.apply(batch, number).map_err(|error| DataError::Transform { algorithm: algorithm(), error })
+    }
+
+    /// Passes over so many batches. Problems made on the fly are drawn, since one depends on those before, but not run.
+    pub fn skip(&mut self, batches: u64) -> Result<(), DataError> {
+        for number in self.number..self.number + batches {
+            if let Samples::Endless { samplers, .. } = &mut self.samples {
+                let turn = (number % samplers.len() as u64) as usize;
+                let drawn = samplers[turn].draw(self.batch_size);
+                drawn.map_err(|error| DataError::Sample { algorithm: self.algorithm.name().into(), error: error.into() })?;
+            }
+        }
+        self.number += batches;
+        Ok(())
+    }
+
+    /// The probes that its batches have.
+    pub fn spec(&self, recipe: &Recipe) -> Result<Spec, DataError> {
+        let algorithm = || self.algorithm.name().to_string();
+        let small;
+        let runs = match &self.samples {
+            Samples::Fixed { runs, .. } => runs,
+            Samples::Endless { .. } => {
+                let size = *training::sizes(self.algorithm, &recipe.lengths).first().ok_or(DataError::NoLengths)?;
+                small = FixedSet::new(sampler(recipe, self.algorithm, size, 0)?, 1);
+                small.as_ref().map_err(|_| DataError::NoLengths)?.runs()
+            }
+        };
+        let batch = clrs::Batch::new(&[runs.get(0)], 0).map_err(|error| DataError::Padding { algorithm: algorithm(), error })?;
+        let changed = self.changes.apply(batch, 0).map_err(|error| DataError::Transform { algorithm: algorithm(), error })?;
+        Ok(changed.spec)
+    }
+}
+
+/// The samples that a recipe validates an algorithm on: the set of the benchmark or the folder, or as many as it says, made
+/// on the fly at the largest size.
+pub fn validation(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Runs, DataError> {
+    if recipe.data != ON_THE_FLY {
+        return fixed(&recipe.data, algorithm, Split::Val);
+    }
+    let size = training::sizes(algorithm, &recipe.lengths).into_iter().max().ok_or(DataError::NoLengths)?;
+    let count = recipe.val_samples * training::sample_multiplier(algorithm);
+    let sampler = sampler(recipe, algorithm, size, seed(recipe.data_seed, index, VALIDATION))?;
+    let set = FixedSet::new(sampler, count).map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })?;
+    Ok(set.into_runs())
+}
+
+/// The place of validation among the sizes of an algorithm.
+const VALIDATION: usize = (1 << 20) - 1;
+
+fn sampler(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, size: usize, seed: u32) -> Result<Sampler, DataError> {
+    let options = training::options(algorithm, &recipe.edge_chances);
+    Sampler::new(algorithm, size, seed, &options)
+        .map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })
+}
+
+/// A seed of its own for every algorithm and size.
+fn seed(seed: u32, algorithm: usize, place: usize) -> u32 {
+    RandomState::of_sample(seed, ((algorithm as u64) << 20) | place as u64).word()
+}
+
+/// A fixed set, whole: of the benchmark, or of a folder.
+pub fn fixed(data: &str, algorithm: &'static dyn AnyAlgorithm, split: Split) -> Result<Runs, DataError> {
+    if let Ok(version) = data.parse::<Version>() {
+        let is_it = |set: &clrs::clrs30::BenchmarkSet| set.algorithm.name() == algorithm.name() && set.split == split;
+        let set = version.sets().into_iter().find(is_it).ok_or_else(|| DataError::NotInBenchmark {
+            algorithm: algorithm.name().into(),
+            version: version.name(),
+        })?;
+        let failed = |error| DataError::Sample { algorithm: algorithm.name().into(), error };
+        let sampler = Sampler::new(algorithm, set.size, set.seed, &clrs::Settings::default()).map_err(failed)?;
+        let runs = FixedSet::new(sampler, set.samples).map_err(failed)?.into_runs();
+        return Ok(runs.with_spec(&set.spec));
+    }
+    let folder = Path::new(data);
+    if !folder.is_dir() {
+        return Err(DataError::Unknown(data.into()));
+    }
+    let path = folder.join(format!("{}_{}.arrow", algorithm.name(), split.name()));
+    let mut reader = SetReader::open(&path)?;
+    if reader.header().algorithm != algorithm.name() {
+        let (found, expected) = (reader.header().algorithm.clone(), algorithm.name().into());
+        return Err(DataError::Other { path, found, expected });
+    }
+    Ok(reader.read_all()?)
+}

@@ -1,0 +1,236 @@
+//! Decoders: from hidden states to the logits of a probe, `[B, R, K]`.
+
+use burn::tensor::activation::{log_softmax, relu};
+use burn::tensor::{Bool, Tensor};
+use clrs::{Kind, Location, Probe, Spec, Stage};
+
+use crate::encode::is_pointer;
+use crate::features::{Edges, Graph, Nodes, Pass};
+use crate::parameters::{Builder, Linear, Owner};
+use crate::settings::Settings;
+
+/// What decoders read after a step.
+pub(crate) struct Read<'p> {
+    /// With the hidden states before the step.
+    pub(crate) nodes: Nodes<'p>,
+    /// The hidden states after it, `[B * N, H]`.
+    pub(crate) next: Tensor<2>,
+    pub(crate) edges: Edges<'p>,
+    /// What the processor says of pairs of nodes, `[B, N, N, H]`.
+    pub(crate) edge_state: Option<Tensor<4>>,
+    pub(crate) graph: Graph<'p>,
+    /// The only pairs that may be chosen, `[B, N, N]`.
+    pub(crate) allowed: Option<Tensor<3, Bool>>,
+}
+
+impl<'p> Read<'p> {
+    /// The samples in a range alone.
+    pub(crate) fn slice(&self, samples: std::ops::Range<usize>) -> Read<'p> {
+        if samples == (0..self.nodes.samples) {
+            return self.clone();
+        }
+        let n = self.nodes.count;
+        let rows = samples.start * n..samples.end * n;
+        let hidden = self.nodes.hidden.clone().map(|hidden| hidden.slice([rows.clone()]));
+        let raw = self.nodes.raw.clone().slice([rows.clone()]);
+        Read {
+            nodes: Nodes::new(self.nodes.pass, samples.len(), raw, hidden),
+            next: self.next.clone().slice([rows]),
+            edges: Edges { raw: self.edges.raw.clone().slice([samples.clone()]), ..self.edges },
+            edge_state: self.edge_state.clone().map(|state| state.slice([samples.clone()])),
+            graph: Graph { raw: self.graph.raw.clone().slice([samples.clone()]), ..self.graph },
+            allowed: self.allowed.clone().map(|allowed| allowed.slice([samples])),
+        }
+    }
+
+    /// Several, end to end.
+    pub(crate) fn concatenate(parts: Vec<Read<'p>>) -> Read<'p> {
+        if parts.len() == 1 {
+            return parts.into_iter().next().expect("one");
+        }
+        let pass = parts[0].nodes.pass;
+        let samples = parts.iter().map(|part| part.nodes.samples).sum();
+        let all = |rows: &dyn Fn(&Read<'p>) -> Tensor<2>| Tensor::cat(parts.iter().map(rows).collect(), 0);
+        let hidden = all(&|part| part.nodes.hidden());
+        let edges = Edges { pass, raw: Tensor::cat(parts.iter().map(|part| part.edges.raw.clone()).collect(), 0) };
+        let state: Option<Vec<Tensor<4>>> = parts.iter().map(|part| part.edge_state.clone()).collect();
+        let allowed: Option<Vec<Tensor<3, Bool>>> = parts.iter().map(|part| part.allowed.clone()).collect();
+        Read {
+            nodes: Nodes::new(pass, samples, all(&|part| part.nodes.raw.clone()), Some(hidden)),
+            next: all(&|part| part.next.clone()),
+            edges,
+            edge_state: state.map(|parts| Tensor::cat(parts, 0)),
+            graph: Graph { pass, raw: all(&|part| part.graph.raw.clone()) },
+            allowed: allowed.map(|parts| Tensor::cat(parts, 0)),
+        }
+    }
+
+    /// A layer over a node's encoding and its hidden states before and after, `[B * N, outputs]`.
+    fn rows(&self, layer: Linear) -> Tensor<2> {
+        let h = self.nodes.pass.hidden;
+        let weight = self.nodes.pass.weights.get(layer.weight).slice([2 * h..3 * h]);
+        self.nodes.rows(layer) + self.next.clone().matmul(weight)
+    }
+
+    /// The same, `[B, N, outputs]`.
+    fn nodes(&self, layer: Linear) -> Tensor<3> {
+        self.rows(layer).reshape([self.nodes.samples, self.nodes.count, layer.outputs])
+    }
+
+    /// A layer over an edge's encoding and its state, `[B, N, N, outputs]`, without [`Edges::bias`].
+    fn edges(&self, layer: Linear) -> Tensor<4> {
+        let product = self.edges.product(layer);
+        let Some(state) = &self.edge_state else { return product };
+        let [b, n, _, h] = state.dims();
+        let weight = self.nodes.pass.weights.get(layer.weight).slice([h..2 * h]);
+        product + state.clone().reshape([b * n * n, h]).matmul(weight).reshape([b, n, n, layer.outputs])
+    }
+
+    /// A layer over the largest of each number among nodes, `[B, outputs]`.
+    fn largest(&self, layer: Linear) -> Tensor<2> {
+        let (b, n, h) = (self.nodes.samples, self.nodes.count, self.nodes.pass.hidden);
+        let largest = |rows: Tensor<2>| rows.reshape([b, n, h]).max_dim(1).reshape([b, h]);
+        let parts = vec![largest(self.nodes.encoded()), largest(self.nodes.hidden()), largest(self.next.clone())];
+        self.nodes.pass.linear(layer, Tensor::cat(parts, 1))
+    }
+
+    /// Logits of pairs of nodes, `[B, N, N]`, where only some may be chosen.
+    fn allow(&self, logits: Tensor<3>) -> Tensor<3> {
+        let Some(allowed) = &self.allowed else { return logits };
+        let [b, n, _] = logits.dims();
+        let least = logits.clone().reshape([b, n * n]).min_dim(1);
+        let below = (least - 1.0).clamp_max(-1.0).reshape([b, 1, 1]).expand([b, n, n]);
+        below.mask_where(allowed.clone(), logits)
+    }
+}
+
+impl Clone for Read<'_> {
+    fn clone(&self) -> Self {
+        Read {
+            nodes: self.nodes.clone(),
+            next: self.next.clone(),
+            edges: self.edges.clone(),
+            edge_state: self.edge_state.clone(),
+            graph: self.graph.clone(),
+            allowed: self.allowed.clone(),
+        }
+    }
+}
+
+/// The decoder of one probe.
+#[derive(Clone, Debug)]
+pub(crate) struct Decoder {
+    /// The probe's place in the spec.
+    pub(crate) probe: usize,
+    layers: Vec<Linear>,
+}
+
+/// The decoders of an algorithm: outputs, then hints.
+#[derive(Clone, Debug)]
+pub(crate) struct Decoders(Vec<Decoder>);
+
+impl Decoders {
+    /// The layers of all probes that are predicted.
+    pub(crate) fn new(
+        algorithm: &str,
+        index: usize,
+        spec: &Spec,
+        edge_state: bool,
+        settings: &Settings,
+        builder: &mut Builder,
+    ) -> Decoders {
+        let reference = format!("net/~_construct_encoders_decoders/algo_{index}_");
+        builder.begin(Owner::Algorithm(index), format!("{algorithm}/decoder/"), reference);
+        let hints = settings.hint_mode.decodes();
+        let predicted = |probe: &Probe| probe.stage == Stage::Output || probe.stage == Stage::Hint && hints;
+        let decoder = |(place, probe): (usize, &Probe)| Decoder::new(place, probe, edge_state, settings.hidden, builder);
+        Decoders(spec.iter().enumerate().filter(|(_, probe)| predicted(probe)).map(decoder).collect())
+    }
+
+    /// Those of a stage.
+    pub(crate) fn of<'d>(&'d self, spec: &'d Spec, stage: Stage) -> impl Iterator<Item = &'d Decoder> {
+        self.0.iter().filter(move |decoder| spec[decoder.probe].stage == stage)
+    }
+}
+
+impl Decoder {
+    fn new(place: usize, probe: &Probe, edge_state: bool, h: usize, builder: &mut Builder) -> Decoder {
+        let (node, edge, graph) = (3 * h, if edge_state { 2 * h } else { h }, h);
+        let classes = if let Kind::Categorical { classes } = probe.kind { classes } else { 1 };
+        let shapes: Vec<(&str, usize, usize)> = match (probe.location, is_pointer(probe.kind)) {
+            (Location::Node, false) => vec![("node", node, classes)],
+            (Location::Node, true) => vec![("from", node, h), ("to", node, h), ("edge", edge, h), ("last", h, 1)],
+            (Location::Edge, false) => vec![("first", node, classes), ("second", node, classes), ("edge", edge, classes)],
+            (Location::Edge, true) => {
+                vec![("first", node, h), ("second", node, h), ("edge", edge, h), ("to", node, h), ("last", h, 1)]
+            }
+            (Location::Graph, _) => vec![("nodes", node, classes), ("graph", graph, classes)],
+        };
+        let layer = |(number, (name, inputs, outputs)): (usize, (&str, usize, usize))| {
+            let suffix = if number == 0 { String::new() } else { format!("_{number}") };
+            let name = if shapes.len() == 1 { probe.name.to_string() } else { format!("{}/{name}", probe.name) };
+            builder.linear(&name, &format!("{}_dec_linear{suffix}", probe.name), inputs, outputs)
+        };
+        Decoder { probe: place, layers: shapes.clone().into_iter().enumerate().map(layer).collect() }
+    }
+
+    /// The logits of the probe, `[B, R, K]`. Those of permutations are not normalised yet.
+    pub(crate) fn logits(&self, probe: &Probe, pass: &Pass, read: &Read<'_>) -> Tensor<3> {
+        let (b, n) = (read.nodes.samples, read.nodes.count);
+        match (probe.location, &self.layers[..]) {
+            (Location::Node, &[node]) if probe.kind == Kind::MaskOne => read.nodes(node).reshape([b, 1, n]),
+            (Location::Node, &[node]) => read.nodes(node),
+            (Location::Node, &[from, to, edge, last]) => {
+                // max(p, q) w = p w + relu(q - p) w, so no pair of vectors is kept beside the differences.
+                let h = pass.hidden;
+                let from = read.rows(from);
+                let to = read.nodes(to) + read.edges.bias(edge).reshape([1, 1, h]);
+                let weight = pass.weights.get(last.weight);
+                let edges = read.edges(edge).swap_dims(1, 2); // seen from the other end
+                let above = edges + to.reshape([b, 1, n, h]) - from.clone().reshape([b, n, 1, h]);
+                let logits = relu(above).reshape([b * n * n, h]).matmul(weight.clone()).reshape([b, n, n])
+                    + (from.matmul(weight) + pass.weights.get(last.bias)).reshape([b, n, 1]);
+                read.allow(logits)
+            }
+            (Location::Edge, &[first, second, edge]) => {
+                let k = edge.outputs;
+                let second = read.nodes(second) + read.edges.bias(edge).reshape([1, 1, k]);
+                let logits = read.edges(edge) + read.nodes(first).reshape([b, n, 1, k]) + second.reshape([b, 1, n, k]);
+                if probe.kind == Kind::Mask {
+                    return read.allow(logits.reshape([b, n, n])).reshape([b, n * n, 1]);
+                }
+                logits.reshape([b, n * n, k])
+            }
+            (Location::Edge, &[first, second, edge, to, last]) => {
+                let h = pass.hidden;
+                let second = read.nodes(second) + read.edges.bias(edge).reshape([1, 1, h]);
+                let pairs = read.edges(edge) + read.nodes(first).reshape([b, n, 1, h]) + second.reshape([b, 1, n, h]);
+                let to = read.nodes(to).reshape([b, 1, n, h]);
+                let weight = pass.weights.get(last.weight);
+                // One first node at a time: all triplets at once would not fit.
+                let of = |first: usize| {
+                    let pairs = pairs.clone().slice([0..b, first..first + 1]).reshape([b, n, 1, h]);
+                    let above = relu(to.clone() - pairs.clone()).reshape([b * n * n, h]).matmul(weight.clone());
+                    let base = pairs.reshape([b * n, h]).matmul(weight.clone()).reshape([b, n, 1]);
+                    above.reshape([b, n, n]) + base
+                };
+                Tensor::cat((0..n).map(of).collect(), 1) + pass.weights.get(last.bias).reshape([1, 1, 1])
+            }
+            (Location::Graph, &[nodes, graph]) => {
+                (read.largest(nodes) + read.graph.project(graph)).reshape([b, 1, graph.outputs])
+            }
+            _ => unreachable!("`Decoder::new` makes no other layers"),
+        }
+    }
+}
+
+/// Logarithms of a matrix whose rows and columns sum to 1 (Sinkhorn's method); no node points to itself. Of each `[N, N]`.
+pub(crate) fn log_sinkhorn(logits: Tensor<3>, rounds: usize) -> Tensor<3> {
+    let [_, n, _] = logits.dims();
+    let diagonal = Tensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * -1e6;
+    let start = logits / TEMPERATURE + diagonal;
+    (0..rounds).fold(start, |logits, _| log_softmax(log_softmax(logits, 2), 1))
+}
+
+/// The lower, the nearer to a permutation.
+const TEMPERATURE: f32 = 0.1;

@@ -1,0 +1,48 @@
+//! What is read of logits: chances or decisions.
+
+use burn::tensor::activation::{sigmoid, softmax};
+use burn::tensor::{Tensor, TensorData};
+use clrs::Kind;
+
+use crate::decode::log_sinkhorn;
+
+/// Rounds of Sinkhorn's method: inside the decoder, on what is fed back, and on what is scored.
+pub(crate) const DECODED: usize = 10;
+pub(crate) const FED_BACK: usize = 25;
+pub(crate) const SCORED: usize = 50;
+
+/// Logits as chances, `[B, R, K]`, with their gradients.
+pub(crate) fn soft(kind: Kind, logits: Tensor<3>) -> Tensor<3> {
+    match kind {
+        Kind::Scalar => logits,
+        Kind::Mask => sigmoid(logits),
+        Kind::MaskOne | Kind::Categorical { .. } | Kind::Pointer => softmax(logits, 2),
+        Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(logits, FED_BACK).exp(),
+    }
+}
+
+/// Logits as decisions, `[B, R, K]`: 0, or 1 for what is chosen. Scalars stay as they are. No gradient passes.
+pub(crate) fn hard(kind: Kind, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
+    let (device, shape) = (logits.device(), logits.dims());
+    let logits = match kind {
+        Kind::Scalar => return logits.detach(),
+        Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(logits, rounds),
+        _ => logits,
+    };
+    let mut values: Vec<f32> = logits.try_into_vec_as().expect("f32");
+    if kind == Kind::Mask {
+        values.iter_mut().for_each(|value| *value = f32::from(*value > 0.0));
+    } else {
+        for row in values.chunks_exact_mut(shape[2]) {
+            let chosen = first_largest(row);
+            row.fill(0.0);
+            row[chosen] = 1.0;
+        }
+    }
+    Tensor::from_data(TensorData::new(values, shape), &device)
+}
+
+/// The place of the largest; the first, where there are several.
+pub(crate) fn first_largest(row: &[f32]) -> usize {
+    row.iter().enumerate().fold(0, |best, (place, value)| if *value > row[best] { place } else { best })
+}

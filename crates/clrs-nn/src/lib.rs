@@ -1,0 +1,30 @@
+//! Networks that learn to execute algorithms: encode, process, decode.
+//!
+//! Everything is driven by the spec of an algorithm: no algorithm is named here. `network` puts encoders (`encode`), a
+//! processor (`processors`) and decoders (`decode`) together; `batch` is what it reads, `loss` what it is judged by.
+//! `train` runs a `recipe` on `data` and leaves its traces in a folder (`run`); `evaluate` says how well a network does.
+
+pub mod batch;
+pub mod data;
+mod decode;
+mod encode;
+pub mod evaluate;
+pub mod features;
+mod feedback;
+mod loss;
+mod lstm;
+pub mod network;
+pub mod optimise;
+pub mod parameters;
+pub mod processors;
+pub mod recipe;
+pub mod run;
+pub mod settings;
+pub mod tensors;
+pub mod train;
+
+pub use batch::Batch;
+pub use network::{BuildError, Mode, Network, Task};
+pub use parameters::{Parameters, Weights};
+pub use recipe::Recipe;
+pub use settings::Settings;

@@ -1,0 +1,425 @@
+//! Encode, process, decode: a network over the specs of some algorithms.
+//!
+//! All algorithms share the processor; each has encoders and decoders of its own. A pass runs over the steps of a batch. Step
+//! `i` reads hint `i` (the first is always the true one) and predicts hint `i + 1`. Samples that have ended are dropped, and
+//! outputs are decoded once, where a sample ends: the reference computes everything and masks, and gets the same numbers.
+
+use burn::tensor::{Bool, Device, Tensor, TensorData};
+use clrs::random::RandomState;
+use clrs::{Kind, Spec, Stage};
+
+use crate::batch::Batch;
+use crate::decode::{Decoder, Decoders, Read, log_sinkhorn};
+use crate::encode::{Channels, Encoders, neighbours};
+use crate::features::{Edges, Graph, Input, Nodes, Pass};
+use crate::feedback::{self, DECODED, FED_BACK};
+use crate::loss::{Cost, cost};
+use crate::lstm::{Lstm, LstmState};
+use crate::parameters::{Builder, Owner, Parameters, Weights};
+use crate::processors::{self, Processor};
+use crate::settings::{Feedback, Settings};
+
+/// An algorithm that a network is made for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Its name, for the names of parameters.
+    pub name: String,
+    /// Its probes.
+    pub spec: Spec,
+}
+
+/// A network: parameters, and what they are for.
+pub struct Network {
+    settings: Settings,
+    tasks: Vec<Task>,
+    heads: Vec<Heads>,
+    processor: Box<dyn Processor>,
+    lstm: Option<Lstm>,
+}
+
+/// What an algorithm has for itself.
+struct Heads {
+    encoders: Encoders,
+    decoders: Decoders,
+}
+
+/// Why a network cannot be made.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum BuildError {
+    #[error("there is no processor `{name}`{}", clrs::suggest::did_you_mean(suggestion.as_deref()))]
+    Processor { name: String, suggestion: Option<String> },
+    #[error("`{name}` is {value}: {rule}")]
+    Setting { name: &'static str, value: String, rule: &'static str },
+    #[error("a network for no algorithm")]
+    NoTask,
+}
+
+/// How a pass treats randomness and feedback.
+pub enum Mode<'r> {
+    /// Truth may be fed; chance has a source, or nothing is left to chance (no noise, no dropout, no coin).
+    Train(Option<&'r mut RandomState>),
+    /// Only predictions are fed.
+    Evaluate,
+}
+
+impl Network {
+    /// A network and its first parameters.
+    pub fn new(tasks: Vec<Task>, settings: &Settings, seed: u32) -> Result<(Network, Parameters), BuildError> {
+        validate(&tasks, settings)?;
+        let recipe = processors::find(&settings.processor).ok_or_else(|| {
+            let names = processors::RECIPES.iter().map(|recipe| recipe.name);
+            let suggestion = clrs::suggest::nearest(&settings.processor, names).map(str::to_string);
+            BuildError::Processor { name: settings.processor.clone(), suggestion }
+        })?;
+        let mut builder = Builder::new(seed);
+        builder.begin(Owner::Processor, "processor/", format!("net/{}/", recipe.reference));
+        let processor = recipe.build(settings, &mut builder);
+        builder.begin(Owner::Processor, "lstm/", "net/processor_lstm/");
+        let lstm = settings.lstm.then(|| Lstm::new(settings.hidden, &mut builder));
+        let heads = tasks.iter().enumerate().map(|(index, Task { name, spec })| Heads {
+            encoders: Encoders::new(name, index, spec, settings, &mut builder),
+            decoders: Decoders::new(name, index, spec, processor.has_edge_state(), settings, &mut builder),
+        });
+        let heads = heads.collect();
+        Ok((Network { settings: settings.clone(), tasks, heads, processor, lstm }, builder.finish()))
+    }
+
+    /// What it is made of.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The algorithms it is made for.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The loss of a batch of an algorithm, `[1]`: of its outputs, and of its hints where these are judged.
+    pub fn loss(&self, weights: Weights, task: usize, batch: &Batch, random: Option<&mut RandomState>) -> Tensor<1> {
+        let device = weights.device();
+        let spec = batch.spec();
+        let mut hints: Vec<Option<Cost>> = spec.iter().map(|_| None).collect();
+        let judged = self.settings.hint_mode.is_judged();
+        let outputs = self.unroll(weights, task, batch, Mode::Train(random), &mut |step, place, logits| {
+            let samples = batch.judged(step);
+            if !judged || samples == 0 {
+                return;
+            }
+            let logits = if logits.dims()[0] == samples { logits.clone() } else { logits.clone().slice([0..samples]) };
+            let truth = batch.values(place, step + 1, samples);
+            let now = cost(&spec[place], logits, truth, &device);
+            let all = hints[place].take();
+            hints[place] = Some(match all {
+                None => now,
+                Some(before) => Cost { sum: before.sum + now.sum, cells: before.cells + now.cells },
+            });
+        });
+        let of_output = |(place, logits): (usize, Tensor<3>)| {
+            let truth = batch.values(place, 0, batch.samples());
+            cost(&spec[place], logits, truth, &device)
+        };
+        let costs = outputs.into_iter().map(of_output).chain(hints.into_iter().flatten());
+        let mean = |Cost { sum, cells }: Cost| sum / cells.max(1.0);
+        costs.map(mean).reduce(|sum, cost| sum + cost).expect("an algorithm has an output")
+    }
+
+    /// Runs over the steps of a batch and returns the logits of every output by its place in the spec, samples in the batch's
+    /// order. Every step shows the logits of its hints, of all samples that are alive.
+    pub fn unroll(
+        &self,
+        weights: Weights,
+        task: usize,
+        batch: &Batch,
+        mut mode: Mode<'_>,
+        on_hint: &mut dyn FnMut(usize, usize, &Tensor<3>),
+    ) -> Vec<(usize, Tensor<3>)> {
+        let heads = &self.heads[task];
+        let pass = heads.encoders.pass(weights, self.settings.hidden);
+        let device = pass.weights.device();
+        let inputs = self.inputs(task, batch, &device);
+        let mut state = State::default();
+        let mut ended = Vec::new();
+        for step in 0..batch.steps() {
+            let (now, next) = (batch.live(step), batch.live(step + 1));
+            let hints = self.hints(task, batch, step, now, state.hints.take(), &mut mode, &device);
+            let (read, lstm) = self.step(&pass, task, &inputs, &hints, now, &state, &mut mode);
+            let logits = self.decode(&pass, task, &read, Stage::Hint, &mut mode);
+            for (place, logits) in &logits {
+                on_hint(step, *place, logits);
+            }
+            if next < now {
+                ended.push(read.slice(next..now));
+            }
+            if next > 0 {
+                let keep = |rows: Tensor<2>| if next < now { rows.slice([0..next * batch.nodes()]) } else { rows };
+                state = State {
+                    hidden: Some(keep(read.next)),
+                    lstm: lstm.map(|state| state.map(keep)),
+                    hints: self.settings.hint_mode.decodes().then_some(logits),
+                };
+            }
+        }
+        // The longest samples end last and are first in the batch.
+        ended.reverse();
+        let read = Read::concatenate(ended);
+        self.decode(&pass, task, &read, Stage::Output, &mut mode)
+    }
+
+    /// What does not change from step to step.
+    fn inputs(&self, task: usize, batch: &Batch, device: &Device) -> Said {
+        let spec = batch.spec();
+        let (samples, nodes) = (batch.samples(), batch.nodes());
+        let mut said = Said::default();
+        if self.processor.reads_adjacency() || self.processor.masks_decoders() {
+            let itself = Tensor::<2>::eye(nodes, device).greater_scalar(0.5).reshape([1, nodes, nodes]);
+            said.neighbours = Some(itself.expand([samples, nodes, nodes]));
+        }
+        for encoder in self.heads[task].encoders.of(spec, Stage::Input) {
+            let value = batch.tensor(encoder.probe, 0, samples, device);
+            said.add(&spec[encoder.probe], nodes, value, encoder);
+        }
+        said
+    }
+
+    /// The hints that a step reads, by their places in the spec: the truth, or what was predicted.
+    #[expect(clippy::too_many_arguments, reason = "one call, and a struct of them would have no other use")]
+    fn hints(
+        &self,
+        task: usize,
+        batch: &Batch,
+        step: usize,
+        samples: usize,
+        predicted: Option<Vec<(usize, Tensor<3>)>>,
+        mode: &mut Mode<'_>,
+        device: &Device,
+    ) -> Vec<(usize, Tensor<3>)> {
+        let spec = batch.spec();
+        let read = self.heads[task].encoders.of(spec, Stage::Hint);
+        let truth = |place: usize| batch.tensor(place, step, samples, device);
+        let Some(predicted) = predicted else {
+            return read.map(|encoder| (encoder.probe, truth(encoder.probe))).collect();
+        };
+        let forced: Option<Vec<bool>> = match mode {
+            Mode::Evaluate => None,
+            Mode::Train(random) => force(self.settings.teacher_forcing, samples, random.as_deref_mut()),
+        };
+        let hard = match self.settings.feedback {
+            Feedback::Soft => false,
+            Feedback::Hard | Feedback::Hard2022 => true,
+            Feedback::HardOnEval => matches!(mode, Mode::Evaluate),
+        };
+        let feed = |place: usize| {
+            let logits = predicted.iter().find(|(of, _)| *of == place).expect("what is read is predicted").1.clone();
+            let logits = if logits.dims()[0] == samples { logits } else { logits.slice([0..samples]) };
+            let kind = spec[place].kind;
+            let fed = match (hard, kind) {
+                (true, Kind::Scalar) if self.settings.feedback == Feedback::Hard2022 => logits,
+                (true, _) => feedback::hard(kind, logits, FED_BACK),
+                (false, _) => feedback::soft(kind, logits),
+            };
+            match &forced {
+                None => fed,
+                Some(forced) if forced.iter().all(|forced| *forced) => truth(place),
+                Some(forced) => {
+                    let forced = TensorData::new(forced.clone(), [samples, 1, 1]);
+                    let forced = Tensor::<3, Bool>::from_data(forced, device).expand(fed.dims());
+                    fed.mask_where(forced, truth(place))
+                }
+            }
+        };
+        read.map(|encoder| (encoder.probe, feed(encoder.probe))).collect()
+    }
+
+    /// One step of the algorithm: features, messages, and what decoders read of them.
+    #[expect(clippy::too_many_arguments, reason = "what a step is made of")]
+    fn step<'p>(
+        &self,
+        pass: &'p Pass,
+        task: usize,
+        inputs: &Said,
+        hints: &[(usize, Tensor<3>)],
+        samples: usize,
+        state: &State,
+        mode: &mut Mode<'_>,
+    ) -> (Read<'p>, Option<LstmState>) {
+        let spec = &self.tasks[task].spec;
+        let nodes = inputs.nodes_count();
+        let mut said = inputs.slice(samples);
+        for (encoder, (place, value)) in self.heads[task].encoders.of(spec, Stage::Hint).zip(hints) {
+            said.add(&spec[*place], nodes, value.clone(), encoder);
+        }
+        let (raw_nodes, raw_edges, raw_graph) = said.channels(samples, nodes, &pass.weights.device());
+        let mut input = Input {
+            nodes: Nodes::new(pass, samples, raw_nodes, state.hidden.clone()),
+            edges: Edges { pass, raw: raw_edges },
+            graph: Graph { pass, raw: raw_graph },
+            adjacency: said.neighbours,
+        };
+        let before = input.nodes.clone();
+        let mut output = self.processor.step(pass, &input);
+        for _ in 1..self.settings.message_steps {
+            input.nodes = input.nodes.with_hidden(output.hidden);
+            output = self.processor.step(pass, &input);
+        }
+        let mut next = output.hidden;
+        if let Mode::Train(Some(random)) = mode
+            && self.settings.dropout > 0.0
+        {
+            next = dropout(next, self.settings.dropout, random);
+        }
+        let lstm = self.lstm.as_ref().map(|lstm| {
+            let state = lstm.step(pass, next.clone(), state.lstm.clone());
+            next = state.hidden.clone();
+            state
+        });
+        let allowed = input.adjacency.filter(|_| self.processor.masks_decoders());
+        let Input { edges, graph, .. } = input;
+        (Read { nodes: before, next, edges, edge_state: output.edges, graph, allowed }, lstm)
+    }
+
+    /// The logits of all probes of a stage, by their places in the spec.
+    fn decode(
+        &self,
+        pass: &Pass,
+        task: usize,
+        read: &Read<'_>,
+        stage: Stage,
+        mode: &mut Mode<'_>,
+    ) -> Vec<(usize, Tensor<3>)> {
+        let spec = &self.tasks[task].spec;
+        let logits = |decoder: &Decoder| {
+            let probe = &spec[decoder.probe];
+            let mut logits = decoder.logits(probe, pass, read);
+            if matches!(probe.kind, Kind::Permutation | Kind::CyclicPermutation) {
+                if let Mode::Train(Some(random)) = mode {
+                    logits = logits.clone() + gumbel(logits.dims(), random, &logits.device());
+                }
+                logits = log_sinkhorn(logits, DECODED);
+            }
+            (decoder.probe, logits)
+        };
+        self.heads[task].decoders.of(spec, stage).map(logits).collect()
+    }
+}
+
+/// What goes from step to step.
+#[derive(Default)]
+struct State {
+    hidden: Option<Tensor<2>>,
+    lstm: Option<LstmState>,
+    hints: Option<Vec<(usize, Tensor<3>)>>,
+}
+
+/// What probes say: channels of nodes, edges and the graph, and who is whose neighbour.
+#[derive(Clone, Default)]
+struct Said {
+    nodes: Vec<Tensor<3>>,
+    edges: Vec<Tensor<4>>,
+    graph: Vec<Tensor<2>>,
+    neighbours: Option<Tensor<3, Bool>>,
+    count: usize,
+}
+
+impl Said {
+    fn add(&mut self, probe: &clrs::Probe, nodes: usize, value: Tensor<3>, encoder: &crate::encode::Encoder) {
+        self.count = nodes;
+        if let Some(known) = &self.neighbours
+            && let Some(more) = neighbours(probe, nodes, &value)
+        {
+            self.neighbours = Some(known.clone().bool_or(more));
+        }
+        match encoder.channels(probe, nodes, value) {
+            Channels::Nodes(channels) => self.nodes.push(channels),
+            Channels::Edges(channels) => self.edges.push(channels),
+            Channels::Graph(channels) => self.graph.push(channels),
+        }
+    }
+
+    fn nodes_count(&self) -> usize {
+        self.count
+    }
+
+    /// The first samples alone.
+    fn slice(&self, samples: usize) -> Said {
+        let first = 0..samples;
+        Said {
+            nodes: self.nodes.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
+            edges: self.edges.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
+            graph: self.graph.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
+            neighbours: self.neighbours.clone().map(|pairs| pairs.slice([first])),
+            count: self.count,
+        }
+    }
+
+    /// Side by side: of nodes `[B * N, channels]`, of edges `[B, N, N, channels]`, of the graph `[B, channels]`.
+    fn channels(&mut self, b: usize, n: usize, device: &Device) -> (Tensor<2>, Tensor<4>, Tensor<2>) {
+        if self.nodes.is_empty() {
+            self.nodes.push(Tensor::zeros([b, n, 1], device));
+        }
+        if self.edges.is_empty() {
+            self.edges.push(Tensor::zeros([b, n, n, 1], device));
+        }
+        if self.graph.is_empty() {
+            self.graph.push(Tensor::zeros([b, 1], device));
+        }
+        let nodes = Tensor::cat(std::mem::take(&mut self.nodes), 2);
+        let [_, _, channels] = nodes.dims();
+        let edges = Tensor::cat(std::mem::take(&mut self.edges), 3);
+        (nodes.reshape([b * n, channels]), edges, Tensor::cat(std::mem::take(&mut self.graph), 1))
+    }
+}
+
+/// Which samples are fed the truth; none if no one can be.
+fn force(chance: f64, samples: usize, random: Option<&mut RandomState>) -> Option<Vec<bool>> {
+    match random {
+        _ if chance >= 1.0 => Some(vec![true; samples]),
+        Some(random) if chance > 0.0 => Some((0..samples).map(|_| random.double() < chance).collect()),
+        _ => None,
+    }
+}
+
+/// Some values are dropped, the others made larger, so that their sum is expected to stay.
+fn dropout(rows: Tensor<2>, chance: f64, random: &mut RandomState) -> Tensor<2> {
+    let (shape, device) = (rows.dims(), rows.device());
+    #[expect(clippy::cast_possible_truncation, reason = "a factor")]
+    let factor = (1.0 / (1.0 - chance)) as f32;
+    let kept = (0..shape[0] * shape[1]).map(|_| if random.double() < chance { 0.0 } else { factor }).collect();
+    rows * Tensor::from_data(TensorData::new::<f32, _>(kept, shape), &device)
+}
+
+/// Gumbel's noise makes a choice by the largest a draw by chances.
+fn gumbel(shape: [usize; 3], random: &mut RandomState, device: &Device) -> Tensor<3> {
+    #[expect(clippy::cast_possible_truncation, reason = "noise")]
+    let one = |()| -libm::log(-libm::log(random.double() + 1e-12) + 1e-12) as f32;
+    let noise = std::iter::repeat_n((), shape.iter().product()).map(one).collect();
+    Tensor::from_data(TensorData::new::<f32, _>(noise, shape), device)
+}
+
+fn validate(tasks: &[Task], settings: &Settings) -> Result<(), BuildError> {
+    let wrong = |name: &'static str, value: &dyn std::fmt::Display, rule: &'static str| {
+        Err(BuildError::Setting { name, value: value.to_string(), rule })
+    };
+    if tasks.is_empty() {
+        return Err(BuildError::NoTask);
+    }
+    if settings.hidden == 0 {
+        return wrong("hidden", &0, "a hidden vector has one number at least");
+    }
+    if settings.message_steps == 0 {
+        return wrong("message_steps", &0, "a step of the algorithm takes one step of message passing at least");
+    }
+    if settings.heads == 0 || !settings.hidden.is_multiple_of(settings.heads) {
+        return wrong("heads", &settings.heads, "heads must divide `hidden`");
+    }
+    if settings.triplet_features == 0 {
+        return wrong("triplet_features", &0, "a triplet has one feature at least");
+    }
+    if !(0.0..=1.0).contains(&settings.teacher_forcing) {
+        return wrong("teacher_forcing", &settings.teacher_forcing, "a chance is from 0 to 1");
+    }
+    if !(0.0..1.0).contains(&settings.dropout) {
+        return wrong("dropout", &settings.dropout, "a chance is from 0 to 1, and something must be kept");
+    }
+    Ok(())
+}

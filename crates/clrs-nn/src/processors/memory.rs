@@ -1,0 +1,122 @@
+//! End-to-end memory networks (Sukhbaatar et al., 2015), as dm-clrs applies them: node encodings are the questions, edge
+//! encodings the stories, and the graph is one more question whose answer every node gets.
+//!
+//! Its oddities are kept, since its numbers are: encodings are cut to whole numbers and looked up as words in tables, whole
+//! numbers outside a table give NaN, the tables start at 0, and neither the hidden state nor a layer norm takes part.
+
+use burn::tensor::activation::{relu, softmax};
+use burn::tensor::{Int, Tensor, TensorData};
+
+use super::{Output, Processor};
+use crate::features::{Input, Pass};
+use crate::parameters::{Builder, Handle, Start};
+use crate::settings::Settings;
+
+/// Size of a word's embedding.
+const EMBEDDING: usize = 16;
+/// Sentences that the memory holds.
+const MEMORY: usize = 128;
+
+pub(super) struct Memory {
+    full: bool,
+    questions: Handle,
+    stories: Handle,
+    contents: Handle,
+    outputs: Handle,
+    inner: Handle,
+    last: Handle,
+}
+
+impl Memory {
+    pub(super) fn new(full: bool, settings: &Settings, builder: &mut Builder) -> Memory {
+        let h = settings.hidden;
+        let mut table = |name: &str, reference: &str, rows: usize| {
+            builder.parameter(name, reference, &[rows, EMBEDDING], Start::Constant(0.0))
+        };
+        let questions = table("questions", "query_biases", h - 1);
+        let stories = table("stories", "stories_biases", h - 1);
+        let contents = table("contents", "memory_contents", MEMORY);
+        let outputs = table("outputs", "output_biases", h - 1);
+        let mut matrix = |name: &str, reference: &str, inputs: usize| {
+            builder.parameter(name, reference, &[inputs, h], Start::Normal { deviation: 1.0 / (inputs as f64).sqrt() })
+        };
+        let inner = matrix("inner/weight", "~_apply/linear_1/w", EMBEDDING);
+        let last = matrix("last/weight", "~_apply/linear_2/w", h);
+        Memory { full, questions, stories, contents, outputs, inner, last }
+    }
+}
+
+impl Processor for Memory {
+    fn step(&self, pass: &Pass, input: &Input<'_>) -> Output {
+        let (b, n, h) = (input.samples(), input.count(), pass.hidden);
+        let device = input.nodes.raw.device();
+        let mut edges = input.edges.encoded();
+        if !self.full {
+            edges = edges * input.neighbours().float().reshape([b, n, n, 1]);
+        }
+        let graph = input.graph.encoded().reshape([b, 1, h]);
+        let questions = Tensor::cat(vec![input.nodes.encoded().reshape([b, n, h]), graph], 1);
+        // One more story per question, and one more question about stories: all zeros.
+        let edges = Tensor::cat(vec![edges, Tensor::zeros([b, n, 1, h], &device)], 2);
+        let edges = Tensor::cat(vec![edges, Tensor::zeros([b, 1, n + 1, h], &device)], 1);
+
+        let words = |rows: Tensor<2>, handle: Handle| embed(rows, pass.weights.get(handle), h);
+        let question = words(questions.reshape([b * (n + 1), h]), self.questions).reshape([b * (n + 1), 1, EMBEDDING]);
+        let stories = edges.reshape([b * (n + 1) * (n + 1), h]);
+        let shape = [b * (n + 1), n + 1, EMBEDDING];
+        let memory = words(stories.clone(), self.stories).reshape(shape);
+        let answers = words(stories, self.outputs).reshape(shape);
+        // The rest of the memory holds no story, but has its own contents.
+        let rest = Tensor::zeros([b * (n + 1), MEMORY - (n + 1), EMBEDDING], &device);
+        let memory = Tensor::cat(vec![memory, rest.clone()], 1) + pass.weights.get(self.contents).unsqueeze::<3>();
+        let answers = Tensor::cat(vec![answers, rest], 1);
+
+        let match_ = softmax((memory * question.clone()).sum_dim(2), 1);
+        let answer = (answers * match_).sum_dim(1) + question;
+        let rows = relu(answer.reshape([b * (n + 1), EMBEDDING]).matmul(pass.weights.get(self.inner)));
+        let rows = rows.matmul(pass.weights.get(self.last)).reshape([b, n + 1, h]);
+        let hidden = rows.clone().slice([0..b, 0..n]) + rows.slice([0..b, n..n + 1]);
+        Output { hidden: hidden.reshape([b * n, h]), edges: None }
+    }
+
+    fn reads_adjacency(&self) -> bool {
+        !self.full
+    }
+}
+
+/// Sentences of `h` words each, as the sum of their words' embeddings, each weighted by its position: `[rows, EMBEDDING]`.
+fn embed(rows: Tensor<2>, table: Tensor<2>, h: usize) -> Tensor<2> {
+    let (device, [count, _]) = (rows.device(), rows.dims());
+    // Words are whole numbers: towards 0, negative ones from the end; the last word is nothing.
+    let numbers: Vec<f32> = rows.try_into_vec_as().expect("f32");
+    let size = h as i64;
+    #[expect(clippy::cast_possible_truncation, reason = "cut on purpose")]
+    let word = |number: f32| match number as i64 {
+        word if (0..size).contains(&word) => word,
+        word if (-size..0).contains(&word) => word + size,
+        _ => size, // outside: NaN
+    };
+    let words: Vec<i64> = numbers.into_iter().map(word).collect();
+    let special = Tensor::from_data(
+        TensorData::new([vec![0.0f32; EMBEDDING], vec![f32::NAN; EMBEDDING]].concat(), [2, EMBEDDING]),
+        &device,
+    );
+    let table = Tensor::cat(vec![table, special], 0);
+    let words = Tensor::<1, Int>::from_data(TensorData::new(words, [count * h]), &device);
+    let embedded = table.select(0, words).reshape([count, h, EMBEDDING]);
+    (embedded * positions(h, &device)).sum_dim(1).reshape([count, EMBEDDING])
+}
+
+/// How much a word counts at its position, `[1, h, EMBEDDING]`.
+fn positions(h: usize, device: &burn::tensor::Device) -> Tensor<3> {
+    let (size, words) = (EMBEDDING as f64, h as f64);
+    let weight = |word: usize, part: usize| (part as f64 + 1.0 - size / 2.0) * (word as f64 + 1.0 - words / 2.0);
+    #[expect(clippy::cast_possible_truncation, reason = "the reference keeps f32")]
+    let weights = (0..h).flat_map(|word| {
+        (0..EMBEDDING).map(move |part| {
+            let product = weight(word, part) as f32;
+            1.0 + 4.0 * product / EMBEDDING as f32 / h as f32
+        })
+    });
+    Tensor::from_data(TensorData::new(weights.collect::<Vec<f32>>(), [1, h, EMBEDDING]), device)
+}

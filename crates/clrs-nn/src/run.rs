@@ -1,0 +1,215 @@
+//! The folder of a training run: plain files that outlive the program.
+//!
+//! - `config.toml`: the whole recipe.
+//! - `metrics.jsonl`: a line per step and algorithm (`loss`, `grad_norm`), and per validation (`val`, and the judgements).
+//! - `last.safetensors`: parameters and the optimiser's state of the last checkpoint; a run goes on from there.
+//! - `best.safetensors`: the parameters of the best validation.
+//! - `provenance.json`: which program made it, from what.
+//! - `lock`: held by the process that trains.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+
+use crate::optimise::Adam;
+use crate::parameters::{Parameter, Parameters};
+use crate::recipe::{Recipe, RecipeError};
+use crate::tensors::{ArraysError, NamedArrays};
+
+/// A run's folder, held by this process.
+pub struct RunFolder {
+    path: PathBuf,
+    _lock: File,
+    metrics: File,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Steps taken.
+    pub step: usize,
+    /// The best validation so far: its step and its score.
+    pub best: Option<(usize, f64)>,
+    /// Validations since then.
+    pub since_best: usize,
+}
+
+/// What is wrong with a run's folder.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum RunError {
+    #[error("{}: {error}", .path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{}: a run is there already; go on with it (--resume), or choose another folder", .0.display())]
+    Exists(PathBuf),
+    #[error("{}: not the folder of a run: it has no config.toml", .0.display())]
+    NoRun(PathBuf),
+    #[error("{}: another process is training there", .0.display())]
+    InUse(PathBuf),
+    #[error("{}: {error}", .path.display())]
+    Recipe { path: PathBuf, error: RecipeError },
+    #[error("{}: {error}", .path.display())]
+    Checkpoint { path: PathBuf, error: ArraysError },
+    #[error("{}: a checkpoint of another program or version", .0.display())]
+    Format(PathBuf),
+}
+
+/// The version of checkpoints. Readers refuse every other.
+const FORMAT: &str = "1";
+
+impl RunFolder {
+    /// A new run in a folder that holds none.
+    pub fn create(path: &Path, recipe: &Recipe, provenance: &Value) -> Result<RunFolder, RunError> {
+        std::fs::create_dir_all(path).map_err(at(path))?;
+        let lock = lock(path)?;
+        let config = path.join("config.toml");
+        if config.exists() {
+            return Err(RunError::Exists(path.into()));
+        }
+        let metrics_path = path.join("metrics.jsonl");
+        let metrics = File::create(&metrics_path).map_err(at(&metrics_path))?;
+        let text = serde_json::to_string_pretty(provenance).expect("JSON") + "\n";
+        write_whole(&path.join("provenance.json"), text.as_bytes())?;
+        write_whole(&config, recipe.to_toml().as_bytes())?;
+        Ok(RunFolder { path: path.into(), _lock: lock, metrics })
+    }
+
+    /// A run that was begun, to go on with it from a step; what was noted later is forgotten.
+    pub fn open(path: &Path, step: usize) -> Result<RunFolder, RunError> {
+        let lock = lock(path)?;
+        let metrics_path = path.join("metrics.jsonl");
+        let kept = keep_until(&metrics_path, step).map_err(at(&metrics_path))?;
+        write_whole(&metrics_path, kept.as_bytes())?;
+        let metrics = OpenOptions::new().append(true).open(&metrics_path).map_err(at(&metrics_path))?;
+        Ok(RunFolder { path: path.into(), _lock: lock, metrics })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Notes a line of numbers.
+    pub fn note(&mut self, line: &Value) -> Result<(), RunError> {
+        let path = self.path.join("metrics.jsonl");
+        self.metrics.write_all(format!("{line}\n").as_bytes()).map_err(at(&path))
+    }
+
+    /// Keeps everything a run needs to go on.
+    pub fn save_last(&self, parameters: &Parameters, adam: &Adam, state: State) -> Result<(), RunError> {
+        let mut file = checkpoint(parameters, state);
+        file.metadata.insert("updates".into(), adam.updates.to_string());
+        for (moments, name) in [(&adam.first, "first"), (&adam.second, "second")] {
+            for (parameter, values) in parameters.list().iter().zip(moments) {
+                file.arrays.insert(moment(name, parameter), (parameter.shape.clone(), values.clone()));
+            }
+        }
+        write_whole(&self.path.join("last.safetensors"), &file.to_bytes())
+    }
+
+    /// Keeps the parameters of the best validation.
+    pub fn save_best(&self, parameters: &Parameters, state: State) -> Result<(), RunError> {
+        write_whole(&self.path.join("best.safetensors"), &checkpoint(parameters, state).to_bytes())
+    }
+}
+
+/// The recipe of a run.
+pub fn read_recipe(path: &Path) -> Result<Recipe, RunError> {
+    let config = path.join("config.toml");
+    let text = match std::fs::read_to_string(&config) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(RunError::NoRun(path.into())),
+        text => text.map_err(at(&config))?,
+    };
+    Recipe::parse(&text, &[]).map_err(|error| RunError::Recipe { path: config, error })
+}
+
+/// Reads parameters of a checkpoint; returns the file for what else it holds, and how far the run was.
+pub fn load(path: &Path, parameters: &mut Parameters) -> Result<(NamedArrays, State), RunError> {
+    let wrong = |error| RunError::Checkpoint { path: path.into(), error };
+    let file = NamedArrays::read(path).map_err(|error| match error {
+        ArraysError::Io { path, error } => RunError::Io { path, error },
+        error => RunError::Checkpoint { path: path.into(), error },
+    })?;
+    let state = (file.metadata.get("clrs.checkpoint").map(String::as_str) == Some(FORMAT))
+        .then(|| serde_json::from_str(file.metadata.get("state")?).ok())
+        .flatten()
+        .ok_or_else(|| RunError::Format(path.into()))?;
+    let known = |name: &str| parameters.list().iter().any(|parameter| parameter.name == name);
+    if let Some(unknown) = file.arrays.keys().find(|name| !name.starts_with("adam/") && !known(name)) {
+        return Err(wrong(ArraysError::Unknown(unknown.clone())));
+    }
+    file.fill(parameters, |parameter| parameter.name.clone()).map_err(wrong)?;
+    Ok((file, state))
+}
+
+/// The optimiser's state of a checkpoint.
+pub fn load_adam(path: &Path, file: &NamedArrays, parameters: &Parameters) -> Result<Adam, RunError> {
+    let wrong = |error| RunError::Checkpoint { path: path.into(), error };
+    let moments = |name: &str| {
+        let values = |parameter: &Parameter| file.get(&moment(name, parameter), &parameter.shape).map(<[f32]>::to_vec);
+        parameters.list().iter().map(values).collect::<Result<Vec<_>, _>>().map_err(wrong)
+    };
+    let updates = file.metadata.get("updates").and_then(|text| text.parse().ok());
+    Ok(Adam {
+        updates: updates.ok_or_else(|| RunError::Format(path.into()))?,
+        first: moments("first")?,
+        second: moments("second")?,
+    })
+}
+
+fn checkpoint(parameters: &Parameters, state: State) -> NamedArrays {
+    let mut file = NamedArrays::of(parameters, |parameter| parameter.name.clone());
+    file.metadata.insert("clrs.checkpoint".into(), FORMAT.into());
+    file.metadata.insert("state".into(), json!(state).to_string());
+    file
+}
+
+fn moment(name: &str, parameter: &Parameter) -> String {
+    format!("adam/{name}/{}", parameter.name)
+}
+
+fn lock(path: &Path) -> Result<File, RunError> {
+    let lock = path.join("lock");
+    let file = File::create(&lock).map_err(at(&lock))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(RunError::InUse(path.into())),
+        Err(std::fs::TryLockError::Error(error)) => Err(RunError::Io { path: lock, error }),
+    }
+}
+
+/// The lines of a file of metrics up to a step. A last line that was cut off is dropped.
+fn keep_until(path: &Path, step: usize) -> io::Result<String> {
+    let mut kept = String::new();
+    for line in BufReader::new(File::open(path)?).lines() {
+        let line = line?;
+        let of = serde_json::from_str::<Value>(&line).ok().and_then(|value| value.get("step")?.as_u64());
+        if of.is_some_and(|of| of <= step as u64) {
+            kept.push_str(&line);
+            kept.push('\n');
+        }
+    }
+    Ok(kept)
+}
+
+/// Writes a file beside its place, and then puts it there: no one finds half of it.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || {
+        let mut file = NamedTempFile::new_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(at(path))
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> RunError {
+    let path = path.to_path_buf();
+    move |error| RunError::Io { path: path.clone(), error }
+}

@@ -1,0 +1,268 @@
+//! Training: batches in, parameters out.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use burn::tensor::Device;
+use clrs::clrs30::Split;
+use clrs::random::RandomState;
+use clrs::{AnyAlgorithm, Registry};
+use serde_json::json;
+
+use crate::batch::Batch;
+use crate::data::{self, Changes, DataError, Source};
+use crate::evaluate::{EvaluateError, Examples, Outcome};
+use crate::network::{BuildError, Network, Task};
+use crate::optimise::{Adam, Rule};
+use crate::parameters::Parameters;
+use crate::recipe::Recipe;
+use crate::run::{RunError, RunFolder, State};
+
+/// A network in training.
+pub struct Trainer {
+    recipe: Recipe,
+    algorithms: Vec<&'static dyn AnyAlgorithm>,
+    network: Network,
+    parameters: Parameters,
+    adam: Adam,
+    state: State,
+    sources: Vec<Source>,
+    validation: Vec<Examples>,
+    device: Device,
+}
+
+/// Why a run ended early, or did not begin.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum TrainError {
+    #[error("no algorithm to learn: set `algorithms`")]
+    NoAlgorithm,
+    #[error(transparent)]
+    Algorithm(#[from] clrs::registry::UnknownAlgorithm),
+    #[error("{0} is named twice in `algorithms`")]
+    Twice(String),
+    #[error("`{name}` is 0: {rule}")]
+    Zero { name: &'static str, rule: &'static str },
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("the {what} of {algorithm} is {value} at step {step}; the checkpoint before it is kept")]
+    NotFinite { what: &'static str, algorithm: String, value: f32, step: usize },
+}
+
+/// What happened in training.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Event<'e> {
+    /// A step was taken; losses by algorithm.
+    Step { step: usize, losses: &'e [(&'static str, f32)] },
+    /// A validation, by algorithm, and their mean score.
+    Validation { step: usize, outcomes: &'e [(&'static str, Outcome)], score: f64, is_best: bool },
+}
+
+/// Whether training goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Flow {
+    Continue,
+    Stop,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All steps are taken.
+    Done,
+    /// It was stopped, and can go on.
+    Stopped,
+    /// It got no better for as long as the recipe allows.
+    Patience,
+}
+
+impl Trainer {
+    /// A new network, by a recipe.
+    pub fn new(recipe: Recipe, registry: &Registry, device: &Device) -> Result<Trainer, TrainError> {
+        validate(&recipe)?;
+        let mut algorithms: Vec<&'static dyn AnyAlgorithm> = Vec::new();
+        for name in &recipe.algorithms {
+            let algorithm = registry.find(name)?;
+            if algorithms.iter().any(|other| other.name() == algorithm.name()) {
+                return Err(TrainError::Twice(name.clone()));
+            }
+            algorithms.push(algorithm);
+        }
+        let indexed = || algorithms.iter().copied().enumerate();
+        let sources = indexed().map(|(index, of)| Source::train(&recipe, of, index)).collect::<Result<Vec<_>, _>>()?;
+        let tasks = sources.iter().zip(&algorithms).map(|(source, algorithm)| {
+            Ok::<_, DataError>(Task { name: algorithm.name().into(), spec: source.spec(&recipe)? })
+        });
+        let (network, parameters) = Network::new(tasks.collect::<Result<_, _>>()?, &recipe.network(), recipe.seed)?;
+        let validation = indexed().map(|(index, algorithm)| {
+            let runs = data::validation(&recipe, algorithm, index)?;
+            let changes = Changes::new(&recipe, algorithm, index, Split::Val);
+            Ok::<_, TrainError>(Examples::new(runs, &changes, VALIDATION_BATCH)?)
+        });
+        let validation = validation.collect::<Result<_, _>>()?;
+        let (adam, state, device) = (Adam::new(&parameters), State::default(), device.clone());
+        Ok(Trainer { recipe, algorithms, network, parameters, adam, state, sources, validation, device })
+    }
+
+    /// The parameters, to be set before training.
+    pub fn parameters_mut(&mut self) -> &mut Parameters {
+        &mut self.parameters
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The parameters as they are.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// How far it is.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Goes back to a checkpoint.
+    pub fn restore(&mut self, parameters: Parameters, adam: Adam, state: State) {
+        (self.parameters, self.adam, self.state) = (parameters, adam, state);
+    }
+
+    /// Trains to the end of the recipe, or until told to stop.
+    pub fn run(mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Ending, TrainError> {
+        let batches = prefetch(std::mem::take(&mut self.sources), self.state.step);
+        while self.state.step < self.recipe.steps {
+            let losses = self.step(&batches, folder)?;
+            let step = self.state.step;
+            let mut flow = on_event(&Event::Step { step, losses: &losses });
+            if step.is_multiple_of(self.recipe.eval_every) || step == self.recipe.steps {
+                flow = self.validate(folder, on_event).map(|now| if now == Flow::Stop { now } else { flow })?;
+                folder.save_last(&self.parameters, &self.adam, self.state)?;
+                if self.recipe.patience > 0 && self.state.since_best >= self.recipe.patience {
+                    return Ok(Ending::Patience);
+                }
+            }
+            if flow == Flow::Stop && step < self.recipe.steps {
+                folder.save_last(&self.parameters, &self.adam, self.state)?;
+                return Ok(Ending::Stopped);
+            }
+        }
+        Ok(Ending::Done)
+    }
+
+    /// An update for each algorithm.
+    fn step(&mut self, batches: &Batches, folder: &mut RunFolder) -> Result<Vec<(&'static str, f32)>, TrainError> {
+        let step = self.state.step + 1;
+        let rule = Rule {
+            learning_rate: self.recipe.learning_rate,
+            grad_clip: self.recipe.grad_clip,
+            freeze_processor: self.recipe.freeze_processor,
+        };
+        let mut losses = Vec::with_capacity(self.algorithms.len());
+        for (task, algorithm) in self.algorithms.iter().map(|algorithm| algorithm.name()).enumerate() {
+            let batch = batches.recv().expect("the thread sends until no one receives")?;
+            // A stream of its own for every update: what happened before does not matter.
+            let mut random = RandomState::of_sample(self.recipe.seed, ((task as u64) << 40) | step as u64);
+            let (loss, gradients) = self.gradients(task, &batch, &mut random);
+            let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
+            if !loss.is_finite() {
+                return Err(not_finite("loss", loss));
+            }
+            let norm = self.adam.update(&mut self.parameters, &gradients, task, rule);
+            if !norm.is_finite() {
+                return Err(not_finite("norm of the gradients", norm));
+            }
+            folder.note(&json!({"step": step, "algorithm": algorithm, "loss": loss, "grad_norm": norm}))?;
+            losses.push((algorithm, loss));
+        }
+        self.state.step = step;
+        Ok(losses)
+    }
+
+    /// The loss of a batch and its gradients.
+    pub fn gradients(&self, task: usize, batch: &Batch, random: &mut RandomState) -> (f32, Vec<Option<Vec<f32>>>) {
+        let weights = self.parameters.tracked(&self.device);
+        let loss = self.network.loss(weights.clone(), task, batch, Some(random));
+        let mut gradients = loss.backward();
+        let loss = loss.into_scalar::<f32>();
+        let gradient = |weight: &burn::tensor::Tensor<2>| {
+            weight.grad_remove(&mut gradients).map(|gradient| gradient.try_into_vec_as().expect("f32"))
+        };
+        (loss, weights.values().iter().map(gradient).collect())
+    }
+
+    fn validate(&mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Flow, TrainError> {
+        let weights = self.parameters.fixed(&self.device);
+        let step = self.state.step;
+        let mut outcomes = Vec::with_capacity(self.algorithms.len());
+        for (task, (algorithm, examples)) in self.algorithms.iter().zip(&self.validation).enumerate() {
+            let outcome = examples.judge(&self.network, &weights, task, *algorithm)?;
+            let Outcome { score, validity, exactness, .. } = outcome;
+            let name = algorithm.name();
+            folder.note(&json!({"step": step, "algorithm": name, "val": score, "validity": validity, "exactness": exactness}))?;
+            outcomes.push((name, outcome));
+        }
+        let score = outcomes.iter().map(|(_, outcome)| outcome.score).sum::<f64>() / outcomes.len() as f64;
+        let is_best = self.state.best.is_none_or(|(_, best)| score > best);
+        if is_best {
+            (self.state.best, self.state.since_best) = (Some((step, score)), 0);
+            folder.save_best(&self.parameters, self.state)?;
+        } else {
+            self.state.since_best += 1;
+        }
+        Ok(on_event(&Event::Validation { step, outcomes: &outcomes, score, is_best }))
+    }
+}
+
+/// Samples of a batch in validation, as the reference has it.
+const VALIDATION_BATCH: usize = 32;
+
+type Batches = Receiver<Result<Batch, DataError>>;
+
+/// Makes batches on a thread of its own, a few ahead: one per algorithm and step, from a step on.
+fn prefetch(mut sources: Vec<Source>, first: usize) -> Batches {
+    let (sender, batches) = sync_channel(2 * sources.len().max(1));
+    thread::spawn(move || {
+        let skipped = sources.iter_mut().try_for_each(|source| source.skip(first as u64));
+        if let Err(error) = skipped {
+            let _ = sender.send(Err(error));
+            return;
+        }
+        loop {
+            for source in &mut sources {
+                // An error is the last thing that is sent, and no one receives when training is over.
+                let batch = source.next().map(|dense| Batch::new(&dense));
+                let is_error = batch.is_err();
+                if sender.send(batch).is_err() || is_error {
+                    return;
+                }
+            }
+        }
+    });
+    batches
+}
+
+fn validate(recipe: &Recipe) -> Result<(), TrainError> {
+    if recipe.algorithms.is_empty() {
+        return Err(TrainError::NoAlgorithm);
+    }
+    let at_least_one = [
+        ("steps", recipe.steps, "there is nothing to train"),
+        ("batch_size", recipe.batch_size, "a batch has one sample at least"),
+        ("eval_every", recipe.eval_every, "the best checkpoint is found by validation"),
+        ("val_samples", recipe.val_samples, "the best checkpoint is found by validation"),
+    ];
+    match at_least_one.into_iter().find(|(_, value, _)| *value == 0) {
+        Some((name, _, rule)) => Err(TrainError::Zero { name, rule }),
+        None => Ok(()),
+    }
+}
