@@ -53,3 +53,40 @@ pub(crate) fn sets(path: &Path) -> Result<Vec<PathBuf>> {
     ensure!(!files.is_empty(), "no sets (*.arrow) in {}: `clrs generate --out {0}` makes some", path.display());
     Ok(files)
 }
+
+/// Where networks are computed.
+#[cfg(feature = "networks")]
+#[derive(Args)]
+pub(crate) struct Computing {
+    /// Device to compute on
+    #[arg(long, value_enum, default_value_t = DeviceName::Cpu)]
+    device: DeviceName,
+    /// Threads to compute on; 0 for all cores
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
+}
+
+#[cfg(feature = "networks")]
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum DeviceName {
+    Cpu,
+}
+
+#[cfg(feature = "networks")]
+impl Computing {
+    /// The device, ready.
+    pub(crate) fn device(&self) -> Result<burn::tensor::Device> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.into()).build_global();
+        pool.context("cannot start threads")?;
+        Ok(match self.device {
+            DeviceName::Cpu => burn::tensor::Device::flex(),
+        })
+    }
+
+    /// The name of the device.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.device {
+            DeviceName::Cpu => "cpu",
+        }
+    }
+}

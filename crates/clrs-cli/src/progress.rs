@@ -85,6 +85,64 @@ impl Plain {
     }
 }
 
+/// Steps of training: the loss, the last validation score, the rate and the time left.
+#[cfg(feature = "networks")]
+pub(crate) struct Steps {
+    terminal: ProgressBar,
+    plain: bool,
+    started: Instant,
+    lines: usize,
+    first: usize,
+    steps: usize,
+    score: Option<f64>,
+}
+
+#[cfg(feature = "networks")]
+impl Steps {
+    pub(crate) fn new(first: usize, steps: usize, quiet: bool) -> Steps {
+        stop_on_ctrl_c();
+        let terminal = std::io::stderr().is_terminal();
+        let bar = ProgressBar::new(steps as u64);
+        if quiet || !terminal {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let style = "{wide_bar} step {human_pos}/{human_len}  {msg}  {per_sec}  {eta} left";
+        bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
+        bar.set_position(first as u64);
+        bar.reset_eta();
+        Steps { terminal: bar, plain: !quiet && !terminal, started: Instant::now(), lines: 0, first, steps, score: None }
+    }
+
+    pub(crate) fn step(&mut self, step: usize, loss: f64) {
+        let score = self.score.map_or(String::new(), |score| format!(", validation {:.2}%", 100.0 * score));
+        self.terminal.set_position(step as u64);
+        self.terminal.set_message(format!("loss {loss:.4}{score}"));
+        let seconds = self.started.elapsed().as_secs_f64();
+        if self.plain && seconds >= PLAIN_EVERY.as_secs_f64() * (self.lines + 1) as f64 {
+            self.lines += 1;
+            let rate = (step - self.first) as f64 / seconds;
+            let left = (self.steps - step) as f64 / rate;
+            let steps = self.steps;
+            let _ = writeln!(
+                std::io::stderr(),
+                "step {step}/{steps}, loss {loss:.4}{score}, {rate:.1} steps per second, {left:.0} s left"
+            );
+        }
+    }
+
+    pub(crate) fn validation(&mut self, score: f64) {
+        self.score = Some(score);
+    }
+
+    pub(crate) fn stop(&self) -> bool {
+        STOP.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn finish(&self) {
+        self.terminal.finish_and_clear();
+    }
+}
+
 fn stop_on_ctrl_c() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -86,4 +86,18 @@ impl NamedArrays {
         parameters.values = parameters.list().iter().map(one).collect::<Result<_, ArraysError>>()?;
         Ok(())
     }
+
+    /// Takes over the values of some parameters: by our names, or by those of dm-clrs where the file has these.
+    pub fn fill_some(&self, parameters: &mut Parameters, wanted: impl Fn(&Parameter) -> bool) -> Result<(), ArraysError> {
+        let is_reference = self.arrays.keys().any(|name| name.starts_with("net/"));
+        let mut values = parameters.values.clone();
+        for (parameter, values) in parameters.list().iter().zip(&mut values) {
+            if wanted(parameter) {
+                let name = if is_reference { &parameter.reference } else { &parameter.name };
+                values.copy_from_slice(self.get(name, &parameter.shape)?);
+            }
+        }
+        parameters.values = values;
+        Ok(())
+    }
 }

@@ -10,6 +10,8 @@ mod sample;
 mod show;
 mod stats;
 mod trace;
+#[cfg(feature = "networks")]
+mod train;
 mod verify;
 
 use anyhow::Result;
@@ -27,6 +29,8 @@ pub(crate) enum Verb {
     Stats(stats::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
+    #[cfg(feature = "networks")]
+    Train(train::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -43,6 +47,8 @@ impl Verb {
             Verb::Stats(arguments) => stats::run(&arguments),
             Verb::Export(arguments) => export::run(&arguments),
             Verb::Import(arguments) => import::run(&arguments),
+            #[cfg(feature = "networks")]
+            Verb::Train(arguments) => train::run(&arguments),
             Verb::Completions(arguments) => {
                 completions::run(&arguments);
                 Ok(())
