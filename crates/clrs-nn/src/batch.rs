@@ -79,10 +79,50 @@ impl Batch {
         self.lengths.partition_point(|&length| length > step + 1)
     }
 
+    /// The same samples in parts of about so many, long and short ones in each. Every part has its own thread, and fits in
+    /// its cache.
+    pub fn parts(&self, size: usize) -> Vec<Batch> {
+        let count = self.samples().div_ceil(size.max(1));
+        (0..count).map(|part| self.select(&(part..self.samples()).step_by(count).collect::<Vec<_>>())).collect()
+    }
+
+    /// Some samples, by their places.
+    fn select(&self, places: &[usize]) -> Batch {
+        let lengths: Vec<usize> = places.iter().map(|&place| self.lengths[place]).collect();
+        let order = places.iter().map(|&place| self.order[place]).collect();
+        let probes = self.spec.iter().zip(&self.probes).map(|(probe, Rows { values, width })| {
+            // Steps that only other samples have are left out.
+            let steps = if probe.stage == Stage::Hint { lengths.first().copied().unwrap_or(0) } else { 1 };
+            let mut chosen = Vec::with_capacity(steps * places.len() * width);
+            for step in 0..steps {
+                for place in places {
+                    chosen.extend_from_slice(&values[(step * self.samples() + place) * width..][..*width]);
+                }
+            }
+            Rows { values: chosen, width: *width }
+        });
+        Batch { spec: self.spec.clone(), nodes: self.nodes, probes: probes.collect(), lengths, order }
+    }
+
+    /// How many cells of each probe are judged, over all steps: what its loss is a mean over.
+    pub fn judged_cells(&self) -> Vec<f64> {
+        let count = |(place, probe): (usize, &Probe)| match probe.stage {
+            Stage::Input => 0.0,
+            Stage::Output => judged_cells(probe, self.nodes, &self.values(place, 0, self.samples())),
+            Stage::Hint => (0..self.steps())
+                .map(|step| judged_cells(probe, self.nodes, &self.values(place, step + 1, self.judged(step))))
+                .sum(),
+        };
+        self.spec.iter().enumerate().map(count).collect()
+    }
+
     /// What a probe says of the first samples: `[samples, R, K]`. Inputs and outputs have one step.
     pub fn values(&self, place: usize, step: usize, samples: usize) -> Vec<f32> {
         let probe = &self.spec[place];
         let Rows { values, width } = &self.probes[place];
+        if samples == 0 {
+            return Vec::new();
+        }
         let start = step * self.samples() * width;
         let rows = &values[start..start + samples * width];
         match probe.kind {
@@ -121,6 +161,19 @@ pub(crate) fn row_shape(probe: &Probe, nodes: usize) -> [usize; 2] {
         Kind::MaskOne => [1, places],
         Kind::Categorical { classes } => [places, classes],
         Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => [places, nodes],
+    }
+}
+
+/// What stands in a mask where the question is not asked.
+pub(crate) const NOT_ASKED: f32 = -1.0;
+
+/// How many of these decisions are judged: all, but for those that are not asked.
+fn judged_cells(probe: &Probe, nodes: usize, values: &[f32]) -> f64 {
+    let [_, numbers] = row_shape(probe, nodes);
+    match probe.kind {
+        Kind::Mask => values.iter().filter(|&&value| value != NOT_ASKED).count() as f64,
+        Kind::Categorical { .. } => values.chunks_exact(numbers).filter(|row| row.contains(&1.0)).count() as f64,
+        _ => (values.len() / numbers) as f64,
     }
 }
 

@@ -1,6 +1,8 @@
 //! How well a network does on a set: the reference's score, validity and exactness.
 
 use burn::tensor::Device;
+use rayon::prelude::*;
+
 use clrs::batch::{Array, Data, row_shape};
 use clrs::score::{self, ScoreError};
 use clrs::{AnyAlgorithm, Batch as Dense, Column, Kind, Probe, Runs, Spec, Stage, Trajectory};
@@ -62,11 +64,8 @@ impl Examples {
         task: usize,
         algorithm: &dyn AnyAlgorithm,
     ) -> Result<Outcome, EvaluateError> {
-        let mut predicted: Vec<Vec<Array>> = Vec::new();
-        for dense in &self.batches {
-            let batch = Batch::new(dense);
-            predicted.push(predict(network, weights, task, &batch));
-        }
+        let predicted: Vec<Vec<Array>> =
+            self.batches.par_iter().map(|dense| predict(network, weights, task, &Batch::new(dense))).collect();
         judge(&self.batches, &predicted, &self.runs, algorithm)
     }
 }

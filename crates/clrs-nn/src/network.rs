@@ -13,7 +13,7 @@ use crate::decode::{Decoder, Decoders, Read, log_sinkhorn};
 use crate::encode::{Channels, Encoders, neighbours};
 use crate::features::{Edges, Graph, Input, Nodes, Pass};
 use crate::feedback::{self, DECODED, FED_BACK};
-use crate::loss::{Cost, cost};
+use crate::loss::cost;
 use crate::lstm::{Lstm, LstmState};
 use crate::parameters::{Builder, Owner, Parameters, Weights};
 use crate::processors::{self, Processor};
@@ -95,32 +95,38 @@ impl Network {
         &self.tasks
     }
 
-    /// The loss of a batch of an algorithm, `[1]`: of its outputs, and of its hints where these are judged.
-    pub fn loss(&self, weights: Weights, task: usize, batch: &Batch, random: Option<&mut RandomState>) -> Tensor<1> {
+    /// The loss of a batch of an algorithm, `[1]`: of its outputs, and of its hints where these are judged. `cells` says of
+    /// each probe how many cells its loss is a mean over: [`Batch::judged_cells`] of the batch that this one is a part of.
+    pub fn loss(
+        &self,
+        weights: Weights,
+        task: usize,
+        batch: &Batch,
+        cells: &[f64],
+        random: Option<&mut RandomState>,
+    ) -> Tensor<1> {
         let device = weights.device();
         let spec = batch.spec();
-        let mut hints: Vec<Option<Cost>> = spec.iter().map(|_| None).collect();
         let judged = self.settings.hint_mode.is_judged();
+        let mut hints: Vec<Option<Tensor<1>>> = vec![None; spec.len()];
         let outputs = self.unroll(weights, task, batch, Mode::Train(random), &mut |step, place, logits| {
             let samples = batch.judged(step);
             if !judged || samples == 0 {
                 return;
             }
             let logits = if logits.dims()[0] == samples { logits.clone() } else { logits.clone().slice([0..samples]) };
-            let truth = batch.values(place, step + 1, samples);
-            let now = cost(&spec[place], logits, truth, &device);
-            let all = hints[place].take();
-            hints[place] = Some(match all {
+            let now = cost(&spec[place], logits, batch.values(place, step + 1, samples), &device);
+            hints[place] = Some(match hints[place].take() {
                 None => now,
-                Some(before) => Cost { sum: before.sum + now.sum, cells: before.cells + now.cells },
+                Some(before) => before + now,
             });
         });
         let of_output = |(place, logits): (usize, Tensor<3>)| {
-            let truth = batch.values(place, 0, batch.samples());
-            cost(&spec[place], logits, truth, &device)
+            (place, cost(&spec[place], logits, batch.values(place, 0, batch.samples()), &device))
         };
-        let costs = outputs.into_iter().map(of_output).chain(hints.into_iter().flatten());
-        let mean = |Cost { sum, cells }: Cost| sum / cells.max(1.0);
+        let hints = hints.into_iter().enumerate().filter_map(|(place, sum)| Some((place, sum?)));
+        let costs = outputs.into_iter().map(of_output).chain(hints);
+        let mean = |(place, sum): (usize, Tensor<1>)| sum / cells[place].max(1.0);
         costs.map(mean).reduce(|sum, cost| sum + cost).expect("an algorithm has an output")
     }
 

@@ -3,10 +3,11 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use clrs::clrs30::Split;
 use clrs::random::RandomState;
 use clrs::{AnyAlgorithm, Registry};
+use rayon::prelude::*;
 use serde_json::json;
 
 use crate::batch::Batch;
@@ -170,9 +171,7 @@ impl Trainer {
         let mut losses = Vec::with_capacity(self.algorithms.len());
         for (task, algorithm) in self.algorithms.iter().map(|algorithm| algorithm.name()).enumerate() {
             let batch = batches.recv().expect("the thread sends until no one receives")?;
-            // A stream of its own for every update: what happened before does not matter.
-            let mut random = RandomState::of_sample(self.recipe.seed, ((task as u64) << 40) | step as u64);
-            let (loss, gradients) = self.gradients(task, &batch, &mut random);
+            let (loss, gradients) = self.gradients(task, &batch, (step * self.algorithms.len() + task) as u64);
             let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
             if !loss.is_finite() {
                 return Err(not_finite("loss", loss));
@@ -189,15 +188,25 @@ impl Trainer {
     }
 
     /// The loss of a batch and its gradients.
-    pub fn gradients(&self, task: usize, batch: &Batch, random: &mut RandomState) -> (f32, Vec<Option<Vec<f32>>>) {
-        let weights = self.parameters.tracked(&self.device);
-        let loss = self.network.loss(weights.clone(), task, batch, Some(random));
-        let mut gradients = loss.backward();
-        let loss = loss.into_scalar::<f32>();
-        let gradient = |weight: &burn::tensor::Tensor<2>| {
-            weight.grad_remove(&mut gradients).map(|gradient| gradient.try_into_vec_as().expect("f32"))
+    ///
+    /// A batch is computed in parts, each on one thread, and their sums are added in order: neither the parts nor the order
+    /// depends on the number of threads.
+    fn gradients(&self, task: usize, batch: &Batch, number: u64) -> Gradients {
+        let cells = batch.judged_cells();
+        let one = |(part, batch): (usize, &Batch)| {
+            // A stream of its own for every part of every update: what happened before does not matter.
+            let mut random = RandomState::of_sample(self.recipe.seed, (number << 16) | part as u64);
+            let weights = self.parameters.tracked(&self.device);
+            let loss = self.network.loss(weights.clone(), task, batch, &cells, Some(&mut random));
+            let mut gradients = loss.backward();
+            let gradient = |weight: &Tensor<2>| -> Option<Vec<f32>> {
+                weight.grad_remove(&mut gradients).map(|gradient| gradient.try_into_vec_as().expect("f32"))
+            };
+            (loss.into_scalar::<f32>(), weights.values().iter().map(gradient).collect::<Vec<_>>())
         };
-        (loss, weights.values().iter().map(gradient).collect())
+        let parts = batch.parts(PART);
+        let computed: Vec<_> = parts.par_iter().enumerate().map(one).collect();
+        computed.into_iter().reduce(add).expect("a batch has a sample")
     }
 
     fn validate(&mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Flow, TrainError> {
@@ -225,6 +234,23 @@ impl Trainer {
 
 /// Samples of a batch in validation, as the reference has it.
 const VALIDATION_BATCH: usize = 32;
+
+/// Samples of a part: its tensors stay in a core's cache.
+const PART: usize = 8;
+
+type Gradients = (f32, Vec<Option<Vec<f32>>>);
+
+fn add(mut sum: Gradients, more: Gradients) -> Gradients {
+    sum.0 += more.0;
+    for (sum, more) in sum.1.iter_mut().zip(more.1) {
+        match (sum.as_mut(), more) {
+            (Some(sum), Some(more)) => sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more),
+            (None, Some(more)) => *sum = Some(more),
+            (_, None) => {}
+        }
+    }
+    sum
+}
 
 type Batches = Receiver<Result<Batch, DataError>>;
 
