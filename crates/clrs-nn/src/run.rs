@@ -59,7 +59,18 @@ pub enum RunError {
 }
 
 /// The version of checkpoints. Readers refuse every other.
-const FORMAT: &str = "1";
+const FORMAT: u32 = 1;
+
+/// What a checkpoint says beside its arrays: one text under one key, since others may come in any order.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: u32,
+    state: State,
+    /// Updates of the optimiser, where its state is kept too.
+    updates: u64,
+}
+
+const HEAD: &str = "clrs.checkpoint";
 
 impl RunFolder {
     /// A new run in a folder that holds none.
@@ -101,8 +112,7 @@ impl RunFolder {
 
     /// Keeps everything a run needs to go on.
     pub fn save_last(&self, parameters: &Parameters, adam: &Adam, state: State) -> Result<(), RunError> {
-        let mut file = checkpoint(parameters, state);
-        file.metadata.insert("updates".into(), adam.updates.to_string());
+        let mut file = checkpoint(parameters, Head { format: FORMAT, state, updates: adam.updates });
         for (moments, name) in [(&adam.first, "first"), (&adam.second, "second")] {
             for (parameter, values) in parameters.list().iter().zip(moments) {
                 file.arrays.insert(moment(name, parameter), (parameter.shape.clone(), values.clone()));
@@ -113,7 +123,8 @@ impl RunFolder {
 
     /// Keeps the parameters of the best validation.
     pub fn save_best(&self, parameters: &Parameters, state: State) -> Result<(), RunError> {
-        write_whole(&self.path.join("best.safetensors"), &checkpoint(parameters, state).to_bytes())
+        let file = checkpoint(parameters, Head { format: FORMAT, state, updates: 0 });
+        write_whole(&self.path.join("best.safetensors"), &file.to_bytes())
     }
 }
 
@@ -134,10 +145,7 @@ pub fn load(path: &Path, parameters: &mut Parameters) -> Result<(NamedArrays, St
         ArraysError::Io { path, error } => RunError::Io { path, error },
         error => RunError::Checkpoint { path: path.into(), error },
     })?;
-    let state = (file.metadata.get("clrs.checkpoint").map(String::as_str) == Some(FORMAT))
-        .then(|| serde_json::from_str(file.metadata.get("state")?).ok())
-        .flatten()
-        .ok_or_else(|| RunError::Format(path.into()))?;
+    let state = head(&file).ok_or_else(|| RunError::Format(path.into()))?.state;
     let known = |name: &str| parameters.list().iter().any(|parameter| parameter.name == name);
     if let Some(unknown) = file.arrays.keys().find(|name| !name.starts_with("adam/") && !known(name)) {
         return Err(wrong(ArraysError::Unknown(unknown.clone())));
@@ -153,19 +161,21 @@ pub fn load_adam(path: &Path, file: &NamedArrays, parameters: &Parameters) -> Re
         let values = |parameter: &Parameter| file.get(&moment(name, parameter), &parameter.shape).map(<[f32]>::to_vec);
         parameters.list().iter().map(values).collect::<Result<Vec<_>, _>>().map_err(wrong)
     };
-    let updates = file.metadata.get("updates").and_then(|text| text.parse().ok());
     Ok(Adam {
-        updates: updates.ok_or_else(|| RunError::Format(path.into()))?,
+        updates: head(file).ok_or_else(|| RunError::Format(path.into()))?.updates,
         first: moments("first")?,
         second: moments("second")?,
     })
 }
 
-fn checkpoint(parameters: &Parameters, state: State) -> NamedArrays {
+fn checkpoint(parameters: &Parameters, head: Head) -> NamedArrays {
     let mut file = NamedArrays::of(parameters, |parameter| parameter.name.clone());
-    file.metadata.insert("clrs.checkpoint".into(), FORMAT.into());
-    file.metadata.insert("state".into(), json!(state).to_string());
+    file.metadata.insert(HEAD.into(), json!(head).to_string());
     file
+}
+
+fn head(file: &NamedArrays) -> Option<Head> {
+    serde_json::from_str(file.metadata.get(HEAD)?).ok().filter(|head: &Head| head.format == FORMAT)
 }
 
 fn moment(name: &str, parameter: &Parameter) -> String {

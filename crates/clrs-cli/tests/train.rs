@@ -1,0 +1,186 @@
+//! Training as a user does: with any number of threads, stopped halfway, with things that cannot be.
+#![cfg(feature = "networks")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn clrs(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clrs"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    clrs(arguments).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn path(folder: &Path) -> &str {
+    folder.to_str().expect("a temporary folder's name")
+}
+
+/// A network that is trained in a second, with everything that chance decides.
+const SMALL: [&str; 26] = [
+    "train",
+    "generalist-2022",
+    "--quiet",
+    "--algorithms",
+    "bfs,insertion_sort",
+    "--set",
+    "hidden=8",
+    "--set",
+    "lengths=4,5",
+    "--set",
+    "batch_size=10",
+    "--set",
+    "val_samples=8",
+    "--set",
+    "eval_every=4",
+    "--set",
+    "dropout=0.1",
+    "--set",
+    "teacher_forcing=0.5",
+    "--set",
+    "lstm=true",
+    "--set",
+    "processor=triplet_gpgn_mask",
+    "--set",
+    "steps=24",
+    "--out",
+];
+
+const FILES: [&str; 4] = ["config.toml", "last.safetensors", "best.safetensors", "metrics.jsonl"];
+
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    FILES.map(|name| std::fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))).into()
+}
+
+#[test]
+fn runs_are_the_same_with_any_number_of_threads() {
+    let runs: Vec<Vec<Vec<u8>>> = ["1", "2", "7"]
+        .map(|threads| {
+            let folder = tempfile::tempdir().expect("a folder");
+            let out = folder.path().join("run");
+            let done = clrs(&SMALL).arg(&out).args(["--threads", threads]).output().expect("it starts");
+            assert!(done.status.success(), "{}", text(&done.stderr));
+            files(&out)
+        })
+        .into();
+    assert!(runs[0] == runs[1] && runs[0] == runs[2]);
+}
+
+#[test]
+fn killed_at_any_moment_a_run_goes_on_to_the_same_bits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (killed, whole) = (folder.path().join("killed"), folder.path().join("whole"));
+    let done = clrs(&SMALL).arg(&whole).output().expect("it starts");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+
+    let mut kills = 0;
+    for round in 0..40 {
+        let mut command = if killed.join("config.toml").exists() {
+            clrs(&["train", "--quiet", "--resume", "--out"])
+        } else {
+            clrs(&SMALL)
+        };
+        let mut child = command.arg(&killed).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(150 + 40 * round));
+        if let Some(status) = child.try_wait().expect("it can be asked") {
+            let output = child.wait_with_output().expect("it ended");
+            assert!(status.success(), "{}", text(&output.stderr));
+            break;
+        }
+        child.kill().expect("SIGKILL");
+        child.wait().expect("it ended");
+        kills += 1;
+    }
+    assert!(kills > 1, "it was killed before it was done");
+    assert!(files(&killed) == files(&whole), "after {kills} kills");
+}
+
+#[test]
+fn mistakes_are_named_and_nothing_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run_path = folder.path().join("run");
+    let out = path(&run_path);
+    let refused = |arguments: &[&str], words: &str| {
+        let output = run(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(words) && said.trim_end().lines().count() == 1, "{arguments:?}: {said}");
+    };
+    refused(&["train", "--out", out], "no algorithm to learn: set `algorithms`");
+    refused(&["train", "--algorithms", "bsf", "--out", out], "did you mean `bfs`?");
+    refused(&["train", "--algorithms", "bfs,bfs", "--out", out], "bfs is named twice");
+    refused(&["train", "generalist", "--algorithms", "bfs", "--out", out], "no recipe is called `generalist`");
+    refused(&["train", "--algorithms", "bfs", "--set", "hiden=3", "--out", out], "did you mean `hidden`?");
+    refused(&["train", "--algorithms", "bfs", "--set", "hidden=wide", "--out", out], "`hidden`: invalid type");
+    refused(&["train", "--algorithms", "bfs", "--set", "processor=mpn", "--out", out], "did you mean `mpnn`?");
+    refused(&["train", "--algorithms", "bfs", "--set", "steps=0", "--out", out], "`steps` is 0");
+    refused(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` names no size");
+    refused(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "heads must divide `hidden`");
+    refused(&["train", "paper-2022", "--algorithms", "bfs", "--set", "batch_size=1001", "--out", out], "has 1000 samples");
+    refused(&["train", "--algorithms", "bfs", "--set", "data=nowhere", "--out", out], "`data` is `nowhere`");
+    refused(&["train", "--resume", "--out", out], "not the folder of a run");
+    assert!(!run_path.join("config.toml").exists());
+
+    let done = clrs(&SMALL).arg(out).args(["--set", "steps=4"]).output().expect("it starts");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let before = files(&run_path);
+    let mut again: Vec<&str> = SMALL.to_vec();
+    again.push(out);
+    refused(&again, "a run is there already");
+    refused(&["train", "--resume", "--out", out], "all 4 steps are taken");
+    assert!(files(&run_path) == before);
+
+    // Parameters of another network, and half a file.
+    let other = folder.path().join("other");
+    let weights = run_path.join("best.safetensors");
+    let begin = |hidden: &str, words: &str| {
+        let arguments = ["train", "--quiet", "--algorithms", "bfs", "--set", hidden, "--set", "processor=mpnn", "--weights"];
+        let output = clrs(&arguments).arg(&weights).arg("--out").arg(&other).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    };
+    begin("hidden=16", "`processor/receiver/weight` has the shape [16, 8], not [32, 16]");
+    let bytes = std::fs::read(&weights).expect("written");
+    std::fs::write(&weights, &bytes[..bytes.len() / 2]).expect("writable");
+    begin("hidden=8", "no whole safetensors file");
+    assert!(!other.exists());
+}
+
+#[test]
+fn a_run_belongs_to_one_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("run");
+    let mut long: Vec<&str> = SMALL.to_vec();
+    long.push(path(&out));
+    long.extend(["--set", "steps=100000"]);
+    let mut child = clrs(&long).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    while !out.join("last.safetensors").exists() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let second = run(&["train", "--resume", "--out", path(&out)]);
+    child.kill().expect("SIGKILL");
+    child.wait().expect("it ended");
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("another process is training there"), "{}", text(&second.stderr));
+}
+
+#[test]
+fn a_loss_that_is_no_number_ends_the_run_and_keeps_the_checkpoint() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("run");
+    let small = ["--set", "hidden=8", "--set", "lengths=4", "--set", "val_samples=4", "--set", "eval_every=1"];
+    let mut wild = vec!["train", "--quiet", "--algorithms", "bfs", "--set", "learning_rate=1e30", "--out", path(&out)];
+    wild.extend(small);
+    let output = run(&wild);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("at step") && said.contains("the checkpoint before it is kept"), "{said}");
+    assert!(out.join("last.safetensors").exists());
+}
