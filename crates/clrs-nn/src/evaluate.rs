@@ -70,6 +70,14 @@ impl Examples {
     }
 }
 
+/// The decisions of a network on a batch, computed in parts, each on one thread. Those of a part are in its own order.
+pub fn predict_parts(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Vec<Array>> {
+    batch.parts(PART).par_iter().map(|part| predict(network, weights, task, part)).collect()
+}
+
+/// Samples of a part.
+const PART: usize = 8;
+
 /// The decisions of a network on a batch: an array per output, in the dense layout and the order of the dense batch.
 pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Array> {
     let outputs = network.unroll(weights.clone(), task, batch, Mode::Evaluate, &mut |_, _, _| {});

@@ -18,6 +18,7 @@ pub mod optimise;
 pub mod parameters;
 pub mod processors;
 pub mod recipe;
+pub mod recording;
 pub mod run;
 pub mod settings;
 pub mod tensors;

@@ -171,7 +171,10 @@ impl Trainer {
         let mut losses = Vec::with_capacity(self.algorithms.len());
         for (task, algorithm) in self.algorithms.iter().map(|algorithm| algorithm.name()).enumerate() {
             let batch = batches.recv().expect("the thread sends until no one receives")?;
-            let (loss, gradients) = self.gradients(task, &batch, (step * self.algorithms.len() + task) as u64);
+            // A stream of its own for every part of every update: what happened before does not matter.
+            let number = (step * self.algorithms.len() + task) as u64;
+            let random = |part: usize| Some(RandomState::of_sample(self.recipe.seed, (number << 16) | part as u64));
+            let (loss, gradients) = gradients(&self.network, &self.parameters, task, &batch, &self.device, random);
             let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
             if !loss.is_finite() {
                 return Err(not_finite("loss", loss));
@@ -185,28 +188,6 @@ impl Trainer {
         }
         self.state.step = step;
         Ok(losses)
-    }
-
-    /// The loss of a batch and its gradients.
-    ///
-    /// A batch is computed in parts, each on one thread, and their sums are added in order: neither the parts nor the order
-    /// depends on the number of threads.
-    fn gradients(&self, task: usize, batch: &Batch, number: u64) -> Gradients {
-        let cells = batch.judged_cells();
-        let one = |(part, batch): (usize, &Batch)| {
-            // A stream of its own for every part of every update: what happened before does not matter.
-            let mut random = RandomState::of_sample(self.recipe.seed, (number << 16) | part as u64);
-            let weights = self.parameters.tracked(&self.device);
-            let loss = self.network.loss(weights.clone(), task, batch, &cells, Some(&mut random));
-            let mut gradients = loss.backward();
-            let gradient = |weight: &Tensor<2>| -> Option<Vec<f32>> {
-                weight.grad_remove(&mut gradients).map(|gradient| gradient.try_into_vec_as().expect("f32"))
-            };
-            (loss.into_scalar::<f32>(), weights.values().iter().map(gradient).collect::<Vec<_>>())
-        };
-        let parts = batch.parts(PART);
-        let computed: Vec<_> = parts.par_iter().enumerate().map(one).collect();
-        computed.into_iter().reduce(add).expect("a batch has a sample")
     }
 
     fn validate(&mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Flow, TrainError> {
@@ -238,7 +219,34 @@ const VALIDATION_BATCH: usize = 32;
 /// Samples of a part: its tensors stay in a core's cache.
 const PART: usize = 8;
 
-type Gradients = (f32, Vec<Option<Vec<f32>>>);
+/// A loss, and its gradient by each parameter that it depends on.
+pub type Gradients = (f32, Vec<Option<Vec<f32>>>);
+
+/// The loss of a batch and its gradients.
+///
+/// A batch is computed in parts, each on one thread, and their sums are added in order: neither the parts nor the order
+/// depends on the number of threads. `random` gives the chance of each part.
+pub fn gradients(
+    network: &Network,
+    parameters: &Parameters,
+    task: usize,
+    batch: &Batch,
+    device: &Device,
+    random: impl Fn(usize) -> Option<RandomState> + Sync,
+) -> Gradients {
+    let cells = batch.judged_cells();
+    let one = |(part, batch): (usize, &Batch)| {
+        let weights = parameters.tracked(device);
+        let loss = network.loss(weights.clone(), task, batch, &cells, random(part).as_mut());
+        let mut gradients = loss.backward();
+        let gradient = |weight: &Tensor<2>| -> Option<Vec<f32>> {
+            weight.grad_remove(&mut gradients).map(|gradient| gradient.try_into_vec_as().expect("f32"))
+        };
+        (loss.into_scalar::<f32>(), weights.values().iter().map(gradient).collect::<Vec<_>>())
+    };
+    let computed: Vec<_> = batch.parts(PART).par_iter().enumerate().map(one).collect();
+    computed.into_iter().reduce(add).expect("a batch has a sample")
+}
 
 fn add(mut sum: Gradients, more: Gradients) -> Gradients {
     sum.0 += more.0;

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn orders_are_fixed_where_the_reference_lists_them() {
         let registry = Registry::builtin();
-        let fixed: Vec<&str> = registry.iter().filter(|of| has_fixed_order(**of)).map(AnyAlgorithm::name).collect();
+        let fixed: Vec<&str> = registry.iter().filter(|of| has_fixed_order(*of)).map(AnyAlgorithm::name).collect();
         let listed = [
             "activity_selector",
             "binary_search",
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn every_algorithm_takes_the_options_it_is_given() {
         for algorithm in Registry::builtin().iter() {
-            let settings = options(*algorithm, &[0.1, 0.5]);
-            for size in sizes(*algorithm, &[4, 16]) {
+            let settings = options(algorithm, &[0.1, 0.5]);
+            for size in sizes(algorithm, &[4, 16]) {
                 if algorithm.family() == Family::Strings || size == 16 {
                     algorithm.draws(size, &settings).unwrap_or_else(|error| panic!("{}: {error}", algorithm.name()));
                 }
