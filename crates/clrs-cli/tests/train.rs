@@ -75,9 +75,18 @@ fn runs_are_the_same_with_any_number_of_threads() {
 
 #[test]
 fn killed_at_any_moment_a_run_goes_on_to_the_same_bits() {
+    killed_and_resumed(&[]);
+}
+
+#[test]
+fn killed_at_any_moment_chunks_go_on_with_what_they_carry() {
+    killed_and_resumed(&["--set", "chunk_length=3"]);
+}
+
+fn killed_and_resumed(more: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     let (killed, whole) = (folder.path().join("killed"), folder.path().join("whole"));
-    let done = clrs(&SMALL).arg(&whole).output().expect("it starts");
+    let done = clrs(&SMALL).arg(&whole).args(more).output().expect("it starts");
     assert!(done.status.success(), "{}", text(&done.stderr));
 
     let mut kills = 0;
@@ -85,7 +94,7 @@ fn killed_at_any_moment_a_run_goes_on_to_the_same_bits() {
         let mut command = if killed.join("config.toml").exists() {
             clrs(&["train", "--quiet", "--resume", "--out"])
         } else {
-            clrs(&SMALL)
+            clrs(&[&SMALL[..SMALL.len() - 1], more, &["--out"]].concat())
         };
         let mut child = command.arg(&killed).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(150 + 40 * round));

@@ -131,7 +131,17 @@ impl Batch {
         }
     }
 
-    /// The same as a tensor.
+    /// What a probe says of one sample, added to others: `[R, K]`.
+    pub(crate) fn push_values(&self, place: usize, step: usize, sample: usize, into: &mut Vec<f32>) {
+        let Rows { values, width } = &self.probes[place];
+        let row = &values[(step * self.samples() + sample) * width..][..*width];
+        match self.spec[place].kind {
+            Kind::Pointer | Kind::Permutation => into.extend(one_hot(row, self.nodes)),
+            _ => into.extend_from_slice(row),
+        }
+    }
+
+    /// [`Batch::values`] as a tensor.
     pub fn tensor(&self, place: usize, step: usize, samples: usize, device: &Device) -> Tensor<3> {
         let [rows, numbers] = row_shape(&self.spec[place], self.nodes);
         Tensor::from_data(TensorData::new(self.values(place, step, samples), [samples, rows, numbers]), device)
@@ -168,7 +178,7 @@ pub(crate) fn row_shape(probe: &Probe, nodes: usize) -> [usize; 2] {
 pub(crate) const NOT_ASKED: f32 = -1.0;
 
 /// How many of these decisions are judged: all, but for those that are not asked.
-fn judged_cells(probe: &Probe, nodes: usize, values: &[f32]) -> f64 {
+pub(crate) fn judged_cells(probe: &Probe, nodes: usize, values: &[f32]) -> f64 {
     let [_, numbers] = row_shape(probe, nodes);
     match probe.kind {
         Kind::Mask => values.iter().filter(|&&value| value != NOT_ASKED).count() as f64,

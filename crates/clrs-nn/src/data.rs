@@ -90,8 +90,28 @@ enum Samples {
 }
 
 impl Source {
-    /// The batches that a recipe trains an algorithm on.
+    /// The batches that a recipe trains an algorithm on, of all sizes in turn.
     pub fn train(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Source, DataError> {
+        Source::of_sizes(recipe, algorithm, index, |_| true)
+    }
+
+    /// The same, a source for every size.
+    pub fn train_by_size(
+        recipe: &Recipe,
+        algorithm: &'static dyn AnyAlgorithm,
+        index: usize,
+    ) -> Result<Vec<Source>, DataError> {
+        let count = if recipe.data == ON_THE_FLY { training::sizes(algorithm, &recipe.lengths).len() } else { 1 };
+        (0..count).map(|size| Source::of_sizes(recipe, algorithm, index, |place| place == size)).collect()
+    }
+
+    /// Of the sizes at some places of the recipe's list.
+    fn of_sizes(
+        recipe: &Recipe,
+        algorithm: &'static dyn AnyAlgorithm,
+        index: usize,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Source, DataError> {
         let samples = if recipe.data == ON_THE_FLY {
             let sizes = training::sizes(algorithm, &recipe.lengths);
             if sizes.is_empty() {
@@ -99,7 +119,8 @@ impl Source {
             }
             let sampler =
                 |(place, &size): (usize, &usize)| sampler(recipe, algorithm, size, seed(recipe.data_seed, index, place));
-            let samplers = sizes.iter().enumerate().map(sampler).collect::<Result<_, _>>()?;
+            let sizes = sizes.iter().enumerate().filter(|(place, _)| wanted(*place));
+            let samplers = sizes.map(sampler).collect::<Result<_, _>>()?;
             Samples::Endless { samplers, recorder: algorithm.recorder() }
         } else {
             let runs = fixed(&recipe.data, algorithm, Split::Train)?;

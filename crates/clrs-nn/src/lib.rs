@@ -5,6 +5,8 @@
 //! `train` runs a `recipe` on `data` and leaves its traces in a folder (`run`); `evaluate` says how well a network does.
 
 pub mod batch;
+pub mod chunk;
+pub mod chunked;
 pub mod data;
 mod decode;
 mod encode;

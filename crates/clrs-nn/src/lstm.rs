@@ -14,7 +14,7 @@ pub(crate) struct Lstm(Linear);
 #[derive(Clone, Debug)]
 pub(crate) struct LstmState {
     pub(crate) hidden: Tensor<2>,
-    cell: Tensor<2>,
+    pub(crate) cell: Tensor<2>,
 }
 
 impl LstmState {

@@ -85,6 +85,11 @@ impl Network {
         Ok((Network { settings: settings.clone(), tasks, heads, processor, lstm }, builder.finish()))
     }
 
+    /// The encoders of an algorithm.
+    pub(crate) fn encoders(&self, task: usize) -> &Encoders {
+        &self.heads[task].encoders
+    }
+
     /// What it is made of.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -174,16 +179,27 @@ impl Network {
 
     /// What does not change from step to step.
     fn inputs(&self, task: usize, batch: &Batch, device: &Device) -> Said {
-        let spec = batch.spec();
-        let (samples, nodes) = (batch.samples(), batch.nodes());
+        let samples = batch.samples();
+        self.said(task, samples, batch.nodes(), device, |place| batch.tensor(place, 0, samples, device))
+    }
+
+    /// What inputs say.
+    pub(crate) fn said(
+        &self,
+        task: usize,
+        samples: usize,
+        nodes: usize,
+        device: &Device,
+        value: impl Fn(usize) -> Tensor<3>,
+    ) -> Said {
+        let spec = &self.tasks[task].spec;
         let mut said = Said::default();
         if self.processor.reads_adjacency() || self.processor.masks_decoders() {
             let itself = Tensor::<2>::eye(nodes, device).greater_scalar(0.5).reshape([1, nodes, nodes]);
             said.neighbours = Some(itself.expand([samples, nodes, nodes]));
         }
         for encoder in self.heads[task].encoders.of(spec, Stage::Input) {
-            let value = batch.tensor(encoder.probe, 0, samples, device);
-            said.add(&spec[encoder.probe], nodes, value, encoder);
+            said.add(&spec[encoder.probe], nodes, value(encoder.probe), encoder);
         }
         said
     }
@@ -210,36 +226,35 @@ impl Network {
             Mode::Evaluate => None,
             Mode::Train(random) => force(self.settings.teacher_forcing, samples, random.as_deref_mut()),
         };
-        let hard = match self.settings.feedback {
-            Feedback::Soft => false,
-            Feedback::Hard | Feedback::Hard2022 => true,
-            Feedback::HardOnEval => matches!(mode, Mode::Evaluate),
-        };
         let feed = |place: usize| {
             let logits = predicted.iter().find(|(of, _)| *of == place).expect("what is read is predicted").1.clone();
             let logits = if logits.dims()[0] == samples { logits } else { logits.slice([0..samples]) };
-            let kind = spec[place].kind;
-            let fed = match (hard, kind) {
-                (true, Kind::Scalar) if self.settings.feedback == Feedback::Hard2022 => logits,
-                (true, _) => feedback::hard(kind, logits, FED_BACK),
-                (false, _) => feedback::soft(kind, logits),
-            };
+            let fed = self.feed(spec[place].kind, logits, matches!(mode, Mode::Evaluate));
             match &forced {
                 None => fed,
-                Some(forced) if forced.iter().all(|forced| *forced) => truth(place),
-                Some(forced) => {
-                    let forced = TensorData::new(forced.clone(), [samples, 1, 1]);
-                    let forced = Tensor::<3, Bool>::from_data(forced, device).expand(fed.dims());
-                    fed.mask_where(forced, truth(place))
-                }
+                Some(forced) => choose(forced, fed, || truth(place)),
             }
         };
         read.map(|encoder| (encoder.probe, feed(encoder.probe))).collect()
     }
 
+    /// What is fed back of the logits of a hint.
+    pub(crate) fn feed(&self, kind: Kind, logits: Tensor<3>, evaluating: bool) -> Tensor<3> {
+        let hard = match self.settings.feedback {
+            Feedback::Soft => false,
+            Feedback::Hard | Feedback::Hard2022 => true,
+            Feedback::HardOnEval => evaluating,
+        };
+        match (hard, kind) {
+            (true, Kind::Scalar) if self.settings.feedback == Feedback::Hard2022 => logits,
+            (true, _) => feedback::hard(kind, logits, FED_BACK),
+            (false, _) => feedback::soft(kind, logits),
+        }
+    }
+
     /// One step of the algorithm: features, messages, and what decoders read of them.
     #[expect(clippy::too_many_arguments, reason = "what a step is made of")]
-    fn step<'p>(
+    pub(crate) fn step<'p>(
         &self,
         pass: &'p Pass,
         task: usize,
@@ -285,7 +300,7 @@ impl Network {
     }
 
     /// The logits of all probes of a stage, by their places in the spec.
-    fn decode(
+    pub(crate) fn decode(
         &self,
         pass: &Pass,
         task: usize,
@@ -311,15 +326,15 @@ impl Network {
 
 /// What goes from step to step.
 #[derive(Default)]
-struct State {
-    hidden: Option<Tensor<2>>,
-    lstm: Option<LstmState>,
-    hints: Option<Vec<(usize, Tensor<3>)>>,
+pub(crate) struct State {
+    pub(crate) hidden: Option<Tensor<2>>,
+    pub(crate) lstm: Option<LstmState>,
+    pub(crate) hints: Option<Vec<(usize, Tensor<3>)>>,
 }
 
 /// What probes say: channels of nodes, edges and the graph, and who is whose neighbour.
 #[derive(Clone, Default)]
-struct Said {
+pub(crate) struct Said {
     nodes: Vec<Tensor<3>>,
     edges: Vec<Tensor<4>>,
     graph: Vec<Tensor<2>>,
@@ -376,8 +391,19 @@ impl Said {
     }
 }
 
+/// The truth for some samples, and what is fed back for the others.
+pub(crate) fn choose(forced: &[bool], fed: Tensor<3>, truth: impl Fn() -> Tensor<3>) -> Tensor<3> {
+    if forced.iter().all(|forced| *forced) {
+        return truth();
+    }
+    let device = fed.device();
+    let marks = Tensor::<3, Bool>::from_data(TensorData::new(forced.to_vec(), [forced.len(), 1, 1]), &device);
+    let shape = fed.dims();
+    fed.mask_where(marks.expand(shape), truth())
+}
+
 /// Which samples are fed the truth; none if no one can be.
-fn force(chance: f64, samples: usize, random: Option<&mut RandomState>) -> Option<Vec<bool>> {
+pub(crate) fn force(chance: f64, samples: usize, random: Option<&mut RandomState>) -> Option<Vec<bool>> {
     match random {
         _ if chance >= 1.0 => Some(vec![true; samples]),
         Some(random) if chance > 0.0 => Some((0..samples).map(|_| random.double() < chance).collect()),

@@ -15,10 +15,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
+use crate::chunked::Carried;
 use crate::optimise::Adam;
 use crate::parameters::{Parameter, Parameters};
 use crate::recipe::{Recipe, RecipeError};
 use crate::tensors::{ArraysError, NamedArrays};
+use crate::train::CarriedStates;
 
 /// A run's folder, held by this process.
 pub struct RunFolder {
@@ -111,12 +113,21 @@ impl RunFolder {
     }
 
     /// Keeps everything a run needs to go on.
-    pub fn save_last(&self, parameters: &Parameters, adam: &Adam, state: State) -> Result<(), RunError> {
+    pub(crate) fn save_last(
+        &self,
+        parameters: &Parameters,
+        adam: &Adam,
+        carried: &CarriedStates,
+        state: State,
+    ) -> Result<(), RunError> {
         let mut file = checkpoint(parameters, Head { format: FORMAT, state, updates: adam.updates });
         for (moments, name) in [(&adam.first, "first"), (&adam.second, "second")] {
             for (parameter, values) in parameters.list().iter().zip(moments) {
                 file.arrays.insert(moment(name, parameter), (parameter.shape.clone(), values.clone()));
             }
+        }
+        for (name, values) in carried.iter().flat_map(|(&of, parts)| carried_arrays(of, parts)) {
+            file.arrays.insert(name, (vec![values.len()], values));
         }
         write_whole(&self.path.join("last.safetensors"), &file.to_bytes())
     }
@@ -147,7 +158,7 @@ pub fn load(path: &Path, parameters: &mut Parameters) -> Result<(NamedArrays, St
     })?;
     let state = head(&file).ok_or_else(|| RunError::Format(path.into()))?.state;
     let known = |name: &str| parameters.list().iter().any(|parameter| parameter.name == name);
-    if let Some(unknown) = file.arrays.keys().find(|name| !name.starts_with("adam/") && !known(name)) {
+    if let Some(unknown) = file.arrays.keys().find(|name| !name.starts_with("adam/") && !name.starts_with("carried/") && !known(name)) {
         return Err(wrong(ArraysError::Unknown(unknown.clone())));
     }
     file.fill(parameters, |parameter| parameter.name.clone()).map_err(wrong)?;
@@ -166,6 +177,44 @@ pub fn load_adam(path: &Path, file: &NamedArrays, parameters: &Parameters) -> Re
         first: moments("first")?,
         second: moments("second")?,
     })
+}
+
+/// What lanes carry, as arrays: `carried/TASK/SIZE/PART/..`, numbers by their places.
+fn carried_arrays((task, size): (usize, usize), parts: &[Carried]) -> Vec<(String, Vec<f32>)> {
+    let mut arrays = Vec::new();
+    for (part, Carried { hidden, lstm, hints }) in parts.iter().enumerate() {
+        let name = |what: String| format!("carried/{task}/{size}/{part}/{what}");
+        arrays.push((name("hidden".into()), hidden.clone()));
+        for (which, values) in ["lstm_hidden", "lstm_cell"].iter().zip(lstm.iter().flatten()) {
+            arrays.push((name((*which).into()), values.clone()));
+        }
+        arrays.extend(hints.iter().map(|(place, values)| (name(format!("hint/{place}")), values.clone())));
+    }
+    arrays
+}
+
+/// What lanes carried at a checkpoint.
+pub(crate) fn load_carried(file: &NamedArrays) -> CarriedStates {
+    let mut states = CarriedStates::new();
+    for (name, (_, values)) in &file.arrays {
+        let Some(name) = name.strip_prefix("carried/") else { continue };
+        let mut words = name.split('/');
+        let mut number = || words.next()?.parse::<usize>().ok();
+        let (Some(task), Some(size), Some(part)) = (number(), number(), number()) else { continue };
+        let parts = states.entry((task, size)).or_default();
+        while parts.len() <= part {
+            parts.push(Carried { hidden: Vec::new(), lstm: None, hints: Vec::new() });
+        }
+        let carried = &mut parts[part];
+        match (words.next(), words.next().and_then(|place| place.parse().ok())) {
+            (Some("hidden"), _) => carried.hidden.clone_from(values),
+            (Some("lstm_hidden"), _) => carried.lstm.get_or_insert_default()[0].clone_from(values),
+            (Some("lstm_cell"), _) => carried.lstm.get_or_insert_default()[1].clone_from(values),
+            (Some("hint"), Some(place)) => carried.hints.push((place, values.clone())),
+            _ => {}
+        }
+    }
+    states
 }
 
 fn checkpoint(parameters: &Parameters, head: Head) -> NamedArrays {

@@ -1,5 +1,7 @@
 //! Training: batches in, parameters out.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -11,13 +13,15 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::batch::Batch;
+use crate::chunk::{Chunk, Lanes};
+use crate::chunked::Carried;
 use crate::data::{self, Changes, DataError, Source};
 use crate::evaluate::{EvaluateError, Examples, Outcome};
 use crate::network::{BuildError, Network, Task};
 use crate::optimise::{Adam, Rule};
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, Weights};
 use crate::recipe::Recipe;
-use crate::run::{RunError, RunFolder, State};
+use crate::run::{self, RunError, RunFolder, State};
 
 /// A network in training.
 pub struct Trainer {
@@ -27,7 +31,8 @@ pub struct Trainer {
     parameters: Parameters,
     adam: Adam,
     state: State,
-    sources: Vec<Source>,
+    carried: CarriedStates,
+    sources: Vec<Vec<Source>>,
     validation: Vec<Examples>,
     device: Device,
 }
@@ -98,9 +103,16 @@ impl Trainer {
             algorithms.push(algorithm);
         }
         let indexed = || algorithms.iter().copied().enumerate();
-        let sources = indexed().map(|(index, of)| Source::train(&recipe, of, index)).collect::<Result<Vec<_>, _>>()?;
-        let tasks = sources.iter().zip(&algorithms).map(|(source, algorithm)| {
-            Ok::<_, DataError>(Task { name: algorithm.name().into(), spec: source.spec(&recipe)? })
+        let sources = indexed().map(|(index, algorithm)| {
+            if recipe.chunk_length > 0 {
+                // Lanes carry states, and these are of one size.
+                return Source::train_by_size(&recipe, algorithm, index);
+            }
+            Ok(vec![Source::train(&recipe, algorithm, index)?])
+        });
+        let sources = sources.collect::<Result<Vec<_>, DataError>>()?;
+        let tasks = sources.iter().zip(&algorithms).map(|(sources, algorithm)| {
+            Ok::<_, DataError>(Task { name: algorithm.name().into(), spec: sources[0].spec(&recipe)? })
         });
         let (network, parameters) = Network::new(tasks.collect::<Result<_, _>>()?, &recipe.network(), recipe.seed)?;
         let validation = indexed().map(|(index, algorithm)| {
@@ -110,7 +122,8 @@ impl Trainer {
         });
         let validation = validation.collect::<Result<_, _>>()?;
         let (adam, state, device) = (Adam::new(&parameters), State::default(), device.clone());
-        Ok(Trainer { recipe, algorithms, network, parameters, adam, state, sources, validation, device })
+        let carried = CarriedStates::new();
+        Ok(Trainer { recipe, algorithms, network, parameters, adam, state, carried, sources, validation, device })
     }
 
     /// The parameters, to be set before training.
@@ -134,26 +147,31 @@ impl Trainer {
     }
 
     /// Goes back to a checkpoint.
-    pub fn restore(&mut self, parameters: Parameters, adam: Adam, state: State) {
+    pub fn restore(&mut self, path: &Path) -> Result<(), RunError> {
+        let mut parameters = self.parameters.clone();
+        let (file, state) = run::load(path, &mut parameters)?;
+        let adam = run::load_adam(path, &file, &parameters)?;
+        self.carried = run::load_carried(&file);
         (self.parameters, self.adam, self.state) = (parameters, adam, state);
+        Ok(())
     }
 
     /// Trains to the end of the recipe, or until told to stop.
     pub fn run(mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Ending, TrainError> {
-        let batches = prefetch(std::mem::take(&mut self.sources), self.state.step);
+        let batches = prefetch(std::mem::take(&mut self.sources), &self.recipe, self.state.step);
         while self.state.step < self.recipe.steps {
             let losses = self.step(&batches, folder)?;
             let step = self.state.step;
             let mut flow = on_event(&Event::Step { step, losses: &losses });
             if step.is_multiple_of(self.recipe.eval_every) || step == self.recipe.steps {
                 flow = self.validate(folder, on_event).map(|now| if now == Flow::Stop { now } else { flow })?;
-                folder.save_last(&self.parameters, &self.adam, self.state)?;
+                folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
                 if self.recipe.patience > 0 && self.state.since_best >= self.recipe.patience {
                     return Ok(Ending::Patience);
                 }
             }
             if flow == Flow::Stop && step < self.recipe.steps {
-                folder.save_last(&self.parameters, &self.adam, self.state)?;
+                folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
                 return Ok(Ending::Stopped);
             }
         }
@@ -170,11 +188,18 @@ impl Trainer {
         };
         let mut losses = Vec::with_capacity(self.algorithms.len());
         for (task, algorithm) in self.algorithms.iter().map(|algorithm| algorithm.name()).enumerate() {
-            let batch = batches.recv().expect("the thread sends until no one receives")?;
+            let work = batches.recv().expect("the thread sends until no one receives")?;
             // A stream of its own for every part of every update: what happened before does not matter.
             let number = (step * self.algorithms.len() + task) as u64;
             let random = |part: usize| Some(RandomState::of_sample(self.recipe.seed, (number << 16) | part as u64));
-            let (loss, gradients) = gradients(&self.network, &self.parameters, task, &batch, &self.device, random);
+            let (network, parameters, device) = (&self.network, &self.parameters, &self.device);
+            let (loss, gradients) = match work {
+                Work::Batch(batch) => gradients(network, parameters, task, &batch, device, random),
+                Work::Chunk(size, chunk) => {
+                    let carried = self.carried.entry((task, size)).or_default();
+                    chunk_gradients(network, parameters, task, &chunk, carried, device, random)
+                }
+            };
             let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
             if !loss.is_finite() {
                 return Err(not_finite("loss", loss));
@@ -235,17 +260,52 @@ pub fn gradients(
     random: impl Fn(usize) -> Option<RandomState> + Sync,
 ) -> Gradients {
     let cells = batch.judged_cells();
-    let one = |(part, batch): (usize, &Batch)| {
+    in_parts(parameters, device, batch.parts(PART), |part, batch, weights| {
+        (network.loss(weights, task, &batch, &cells, random(part).as_mut()), ())
+    })
+    .0
+}
+
+/// What the lanes of each part carry, by algorithm and size.
+pub(crate) type CarriedStates = BTreeMap<(usize, usize), Vec<Carried>>;
+
+/// The same of a chunk; what its lanes carry is taken and put back.
+fn chunk_gradients(
+    network: &Network,
+    parameters: &Parameters,
+    task: usize,
+    chunk: &Chunk,
+    carried: &mut Vec<Carried>,
+    device: &Device,
+    random: impl Fn(usize) -> Option<RandomState> + Sync,
+) -> Gradients {
+    let cells = chunk.judged_cells();
+    let (gradients, states) = in_parts(parameters, device, chunk.parts(PART), |part, chunk, weights| {
+        network.chunk_loss(weights, task, &chunk, carried.get(part), &cells, random(part).as_mut())
+    });
+    *carried = states;
+    gradients
+}
+
+/// Loss and gradients of every part, summed in order, and what else each part returns.
+fn in_parts<P: Send, T: Send>(
+    parameters: &Parameters,
+    device: &Device,
+    parts: Vec<P>,
+    loss: impl Fn(usize, P, Weights) -> (Tensor<1>, T) + Sync,
+) -> (Gradients, Vec<T>) {
+    let one = |(part, what): (usize, P)| {
         let weights = parameters.tracked(device);
-        let loss = network.loss(weights.clone(), task, batch, &cells, random(part).as_mut());
+        let (loss, more) = loss(part, what, weights.clone());
         let mut gradients = loss.backward();
         let gradient = |weight: &Tensor<2>| -> Option<Vec<f32>> {
             weight.grad_remove(&mut gradients).map(|gradient| gradient.try_into_vec_as().expect("f32"))
         };
-        (loss.into_scalar::<f32>(), weights.values().iter().map(gradient).collect::<Vec<_>>())
+        ((loss.into_scalar::<f32>(), weights.values().iter().map(gradient).collect::<Vec<_>>()), more)
     };
-    let computed: Vec<_> = batch.parts(PART).par_iter().enumerate().map(one).collect();
-    computed.into_iter().reduce(add).expect("a batch has a sample")
+    let computed: Vec<(Gradients, T)> = parts.into_par_iter().enumerate().map(one).collect();
+    let (gradients, more): (Vec<Gradients>, Vec<T>) = computed.into_iter().unzip();
+    (gradients.into_iter().reduce(add).expect("a batch has a sample"), more)
 }
 
 fn add(mut sum: Gradients, more: Gradients) -> Gradients {
@@ -260,29 +320,73 @@ fn add(mut sum: Gradients, more: Gradients) -> Gradients {
     sum
 }
 
-type Batches = Receiver<Result<Batch, DataError>>;
+/// What an update is made of.
+enum Work {
+    Batch(Batch),
+    /// With the place of its size.
+    Chunk(usize, Chunk),
+}
+
+type Batches = Receiver<Result<Work, DataError>>;
 
 /// Makes batches on a thread of its own, a few ahead: one per algorithm and step, from a step on.
-fn prefetch(mut sources: Vec<Source>, first: usize) -> Batches {
+fn prefetch(sources: Vec<Vec<Source>>, recipe: &Recipe, first: usize) -> Batches {
     let (sender, batches) = sync_channel(2 * sources.len().max(1));
+    let (lanes, length) = (recipe.batch_size, recipe.chunk_length);
     thread::spawn(move || {
-        let skipped = sources.iter_mut().try_for_each(|source| source.skip(first as u64));
-        if let Err(error) = skipped {
+        let mut queues: Vec<Queue> = sources.into_iter().map(|sources| Queue::new(sources, lanes, length)).collect();
+        if let Err(error) = queues.iter_mut().try_for_each(|queue| queue.skip(first)) {
             let _ = sender.send(Err(error));
             return;
         }
         loop {
-            for source in &mut sources {
+            for queue in &mut queues {
+                let work = queue.next();
                 // An error is the last thing that is sent, and no one receives when training is over.
-                let batch = source.next().map(|dense| Batch::new(&dense));
-                let is_error = batch.is_err();
-                if sender.send(batch).is_err() || is_error {
+                let is_error = work.is_err();
+                if sender.send(work).is_err() || is_error {
                     return;
                 }
             }
         }
     });
     batches
+}
+
+/// What comes next of one algorithm.
+enum Queue {
+    Batches(Source),
+    /// A source and its lanes for every size, in turn.
+    Chunks { sources: Vec<(Source, Lanes)>, turn: usize },
+}
+
+impl Queue {
+    fn new(mut sources: Vec<Source>, lanes: usize, length: usize) -> Queue {
+        if length == 0 {
+            return Queue::Batches(sources.remove(0));
+        }
+        Queue::Chunks { sources: sources.into_iter().map(|source| (source, Lanes::new(lanes, length))).collect(), turn: 0 }
+    }
+
+    fn next(&mut self) -> Result<Work, DataError> {
+        match self {
+            Queue::Batches(source) => Ok(Work::Batch(Batch::new(&source.next()?))),
+            Queue::Chunks { sources, turn } => {
+                let size = *turn;
+                *turn = (*turn + 1) % sources.len();
+                let (source, lanes) = &mut sources[size];
+                Ok(Work::Chunk(size, lanes.next(|| Ok::<_, DataError>(Batch::new(&source.next()?)))?))
+            }
+        }
+    }
+
+    /// Passes over what was seen. Where a chunk ends is known only when its samples have run.
+    fn skip(&mut self, count: usize) -> Result<(), DataError> {
+        match self {
+            Queue::Batches(source) => source.skip(count as u64),
+            Queue::Chunks { .. } => (0..count).try_for_each(|_| self.next().map(|_| ())),
+        }
+    }
 }
 
 fn validate(recipe: &Recipe) -> Result<(), TrainError> {

@@ -65,11 +65,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut trainer = Trainer::new(recipe.clone(), &Registry::builtin(), &device)?;
     let mut folder = if arguments.resume {
         let checkpoint = out.join("last.safetensors");
-        let mut parameters = trainer.parameters().clone();
         if checkpoint.exists() {
-            let (file, state) = run::load(&checkpoint, &mut parameters)?;
-            let adam = run::load_adam(&checkpoint, &file, &parameters)?;
-            trainer.restore(parameters, adam, state);
+            trainer.restore(&checkpoint)?;
         }
         RunFolder::open(out, trainer.state().step)?
     } else {
