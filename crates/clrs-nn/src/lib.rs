@@ -11,6 +11,7 @@ pub mod data;
 mod decode;
 mod encode;
 pub mod evaluate;
+mod events;
 pub mod features;
 mod feedback;
 mod loss;

@@ -2,6 +2,7 @@
 //!
 //! - `config.toml`: the whole recipe.
 //! - `metrics.jsonl`: a line per step and algorithm (`loss`, `grad_norm`), and per validation (`val`, and the judgements).
+//! - `events.out.tfevents.STEP.clrs`: the same numbers for `TensorBoard`; a run that goes on begins another file.
 //! - `last.safetensors`: parameters and the optimiser's state of the last checkpoint; a run goes on from there.
 //! - `best.safetensors`: the parameters of the best validation.
 //! - `provenance.json`: which program made it, from what.
@@ -13,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use crate::chunked::Carried;
+use crate::events::Events;
 use crate::optimise::Adam;
 use crate::parameters::{Parameter, Parameters};
 use crate::recipe::{Recipe, RecipeError};
@@ -27,6 +28,7 @@ pub struct RunFolder {
     path: PathBuf,
     _lock: File,
     metrics: File,
+    events: Events,
 }
 
 /// How far a run is.
@@ -88,7 +90,7 @@ impl RunFolder {
         let text = serde_json::to_string_pretty(provenance).expect("JSON") + "\n";
         write_whole(&path.join("provenance.json"), text.as_bytes())?;
         write_whole(&config, recipe.to_toml().as_bytes())?;
-        Ok(RunFolder { path: path.into(), _lock: lock, metrics })
+        RunFolder::with(path, lock, metrics, 0)
     }
 
     /// A run that was begun, to go on with it from a step; what was noted later is forgotten.
@@ -98,7 +100,13 @@ impl RunFolder {
         let kept = keep_until(&metrics_path, step).map_err(at(&metrics_path))?;
         write_whole(&metrics_path, kept.as_bytes())?;
         let metrics = OpenOptions::new().append(true).open(&metrics_path).map_err(at(&metrics_path))?;
-        Ok(RunFolder { path: path.into(), _lock: lock, metrics })
+        RunFolder::with(path, lock, metrics, step)
+    }
+
+    fn with(path: &Path, lock: File, metrics: File, step: usize) -> Result<RunFolder, RunError> {
+        let events_path = path.join(format!("events.out.tfevents.{step:010}.clrs"));
+        let events = Events::create(&events_path).map_err(at(&events_path))?;
+        Ok(RunFolder { path: path.into(), _lock: lock, metrics, events })
     }
 
     /// Where it is.
@@ -106,10 +114,16 @@ impl RunFolder {
         &self.path
     }
 
-    /// Notes a line of numbers.
-    pub fn note(&mut self, line: &Value) -> Result<(), RunError> {
+    /// Notes numbers of a step and an algorithm.
+    pub fn note(&mut self, step: usize, algorithm: &str, numbers: &[(&str, f64)]) -> Result<(), RunError> {
+        let mut line = json!({"step": step, "algorithm": algorithm});
+        for &(name, number) in numbers {
+            line[name] = json!(number);
+        }
         let path = self.path.join("metrics.jsonl");
-        self.metrics.write_all(format!("{line}\n").as_bytes()).map_err(at(&path))
+        self.metrics.write_all(format!("{line}\n").as_bytes()).map_err(at(&path))?;
+        let values = numbers.iter().map(|&(name, number)| (format!("{algorithm}/{name}"), number));
+        self.events.write(step, values).map_err(at(&path))
     }
 
     /// Keeps everything a run needs to go on.
@@ -259,7 +273,10 @@ fn keep_until(path: &Path, step: usize) -> io::Result<String> {
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {
-        let mut file = NamedTempFile::new_in(folder)?;
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, like any other file
+        let mut file = builder.tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;

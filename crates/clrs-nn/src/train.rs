@@ -10,7 +10,6 @@ use clrs::clrs30::Split;
 use clrs::random::RandomState;
 use clrs::{AnyAlgorithm, Registry};
 use rayon::prelude::*;
-use serde_json::json;
 
 use crate::batch::Batch;
 use crate::chunk::{Chunk, Lanes};
@@ -208,7 +207,7 @@ impl Trainer {
             if !norm.is_finite() {
                 return Err(not_finite("norm of the gradients", norm));
             }
-            folder.note(&json!({"step": step, "algorithm": algorithm, "loss": loss, "grad_norm": norm}))?;
+            folder.note(step, algorithm, &[("loss", loss.into()), ("grad_norm", norm.into())])?;
             losses.push((algorithm, loss));
         }
         self.state.step = step;
@@ -223,7 +222,7 @@ impl Trainer {
             let outcome = examples.judge(&self.network, &weights, task, *algorithm)?;
             let Outcome { score, validity, exactness, .. } = outcome;
             let name = algorithm.name();
-            folder.note(&json!({"step": step, "algorithm": name, "val": score, "validity": validity, "exactness": exactness}))?;
+            folder.note(step, name, &[("val", score), ("validity", validity), ("exactness", exactness)])?;
             outcomes.push((name, outcome));
         }
         let score = outcomes.iter().map(|(_, outcome)| outcome.score).sum::<f64>() / outcomes.len() as f64;

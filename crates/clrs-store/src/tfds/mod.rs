@@ -18,6 +18,7 @@ mod record;
 
 pub use export::export;
 pub use import::{Damage, Layout, import};
+pub use record::write_record;
 
 /// What the reference calls its dataset, and the version that names the folders.
 const DATASET: &str = "clrs_dataset";

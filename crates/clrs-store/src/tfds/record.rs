@@ -12,7 +12,8 @@ fn checksum(bytes: &[u8]) -> [u8; 4] {
     crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
 }
 
-pub(super) fn write_record(file: &mut impl Write, record: &[u8]) -> io::Result<()> {
+/// Writes a record: `TensorBoard` reads such files too.
+pub fn write_record(file: &mut impl Write, record: &[u8]) -> io::Result<()> {
     let length = (record.len() as u64).to_le_bytes();
     file.write_all(&length)?;
     file.write_all(&checksum(&length))?;
