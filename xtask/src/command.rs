@@ -35,6 +35,11 @@ pub(crate) fn shown(command: &Command) -> String {
 pub(crate) fn clrs() -> Result<PathBuf> {
     // Of the whole workspace, as the tests are: dependencies then have the same features, and are not built again.
     run(&mut cargo(&["build", "--release", "--quiet", "--locked", "--workspace", "--bin", "clrs"]))?;
+    beside("clrs")
+}
+
+/// A program that was built where this one was.
+pub(crate) fn beside(name: &str) -> Result<PathBuf> {
     let here = std::env::current_exe().context("cannot say where this program lies")?;
-    Ok(here.with_file_name(format!("clrs{}", std::env::consts::EXE_SUFFIX)))
+    Ok(here.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::command::{cargo, clrs, run};
+use crate::command::{beside, cargo, clrs, run};
 use crate::reference::Reference;
 
 #[derive(Subcommand)]
@@ -19,6 +19,36 @@ pub(crate) enum Comparison {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// The same network on the same batch with both programs: how far apart, how fast, how large
+    Training {
+        /// Algorithms, comma-separated
+        #[arg(long, default_value = "bfs")]
+        algorithms: String,
+        /// Processors, comma-separated
+        #[arg(long, default_value = "mpnn")]
+        processors: String,
+        /// Nodes
+        #[arg(long, default_value_t = 16)]
+        size: usize,
+        /// Size of hidden vectors
+        #[arg(long, default_value_t = 128)]
+        hidden: usize,
+        /// Samples of the batch
+        #[arg(long, default_value_t = 32)]
+        batch: usize,
+        /// Seed of the batch and of the parameters
+        #[arg(long, default_value_t = 42)]
+        seed: u32,
+        /// Steps and evaluations that are timed
+        #[arg(long, default_value_t = 10)]
+        rounds: usize,
+        /// Samples made on the fly as for the generalist, or those of the benchmark (its training set at 16 nodes, its test set at 64)
+        #[arg(long, default_value = "generalist", value_parser = ["generalist", "canonical"])]
+        data: String,
+        /// Write the numbers there, too
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
     /// Time and bytes of ours as problems grow: bfs, heapsort and `floyd_warshall`
     Scaling,
 }
@@ -27,6 +57,23 @@ impl Comparison {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Comparison::Generation { algorithms, json } => generation(algorithms, json.as_ref()),
+            Comparison::Training { algorithms, processors, size, hidden, batch, seed, rounds, data, json } => {
+                let reference = Reference::prepare()?;
+                run(&mut cargo(&["build", "--release", "--quiet", "--workspace", "--examples"]))?;
+                let mut script = reference.script("compare_training.py");
+                script.arg("--ours").arg(beside("examples/compare")?);
+                for (name, value) in [("--algorithms", algorithms), ("--processors", processors), ("--data", data)] {
+                    script.arg(name).arg(value);
+                }
+                for (name, value) in [("--size", size), ("--hidden", hidden), ("--batch", batch), ("--rounds", rounds)] {
+                    script.arg(name).arg(value.to_string());
+                }
+                script.arg("--seed").arg(seed.to_string());
+                if let Some(json) = json {
+                    script.arg("--json").arg(std::path::absolute(json)?);
+                }
+                run(&mut script)
+            }
             Comparison::Scaling => run(&mut cargo(&["run", "--release", "--quiet", "--package", "clrs", "--example", "scaling"])),
         }
     }
