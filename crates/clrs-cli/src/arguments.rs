@@ -70,6 +70,12 @@ pub(crate) struct Computing {
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum DeviceName {
     Cpu,
+    /// The first graphics card, through Vulkan, Metal or DirectX
+    #[cfg(feature = "wgpu")]
+    Wgpu,
+    /// The first NVIDIA card
+    #[cfg(feature = "cuda")]
+    Cuda,
 }
 
 #[cfg(feature = "networks")]
@@ -80,6 +86,10 @@ impl Computing {
         pool.context("cannot start threads")?;
         Ok(match self.device {
             DeviceName::Cpu => burn::tensor::Device::flex(),
+            #[cfg(feature = "wgpu")]
+            DeviceName::Wgpu => burn::tensor::Device::wgpu(burn::tensor::DeviceKind::default()),
+            #[cfg(feature = "cuda")]
+            DeviceName::Cuda => burn::tensor::Device::cuda(0),
         })
     }
 
@@ -87,6 +97,10 @@ impl Computing {
     pub(crate) fn name(&self) -> &'static str {
         match self.device {
             DeviceName::Cpu => "cpu",
+            #[cfg(feature = "wgpu")]
+            DeviceName::Wgpu => "wgpu",
+            #[cfg(feature = "cuda")]
+            DeviceName::Cuda => "cuda",
         }
     }
 }
