@@ -6,14 +6,17 @@ forcing is all or nothing, and the Sinkhorn operator gets no Gumbel noise.
 """
 import functools
 import json
+import os
 
 from cases import PRED_AS_INPUT, STRINGS
 from reference import VERSIONS, arrays, build, np, samplers, silence
 
 with silence():
     import jax
-    import jax.numpy as jnp
+    import optax
     from clrs._src import baselines, decoders, processors
+
+RECORDED_WITH = VERSIONS | {"jax": jax.__version__}
 
 DEFAULTS = {
     "algorithm": "bfs",
@@ -43,14 +46,29 @@ the batch."""
 HINT_MODES = {"encoded_decoded": (True, True), "decoded_only": (False, True), "none": (False, False)}
 RARE_EDGES = ("articulation_points", "bridges", "mst_kruskal", "bipartite_matching")
 NOISE = 0.05
-ENCODER_SCALE = 3.0
 WOBBLE = 1e-6
 STEADY = 2e-5
 TRIES = 20
 
+GUMBEL = False
+"""Whether permutations get their noise in training."""
+
+
 # In training the reference adds Gumbel noise to the logits of permutations. Nobody else can draw it, so here it is nought.
-_log_sinkhorn = decoders.log_sinkhorn
-decoders.log_sinkhorn = lambda *args, noise_rng_key, **options: _log_sinkhorn(*args, noise_rng_key=None, **options)
+def _without_noise(log_sinkhorn):
+    def quiet(*args, noise_rng_key, **options):
+        return log_sinkhorn(*args, noise_rng_key=noise_rng_key if GUMBEL else None, **options)
+
+    return quiet
+
+
+decoders.log_sinkhorn = _without_noise(decoders.log_sinkhorn)
+
+
+def compile_fast():
+    """For small networks, where to compile is nearly all the work. To be called before anything is computed."""
+    os.environ["XLA_FLAGS"] = "--xla_cpu_use_fusion_emitters=false"
+    jax.config.update("jax_disable_most_optimizations", True)
 
 
 def complete(settings):
@@ -118,40 +136,63 @@ def build_model(case, specs, batches):
 def perturbed(case, params):
     """Every parameter with noise, so that none is at nought and the gradient of each has something to say.
 
-    The memory networks cast encodings to whole numbers: theirs are made larger, or all would be cast to 0.
+    The memory networks cast encodings to whole numbers and look them up in tables that start at nought: there both are made
+    larger, or all would be cast to 0 and every memory would weigh the same.
     """
     random = np.random.RandomState(case["seed"])
+    memory = case["processor"].startswith("memnet")
 
-    def change(module, value):
-        value = value + random.normal(0.0, NOISE, value.shape).astype(np.float32)
-        return value * np.float32(ENCODER_SCALE) if case["processor"].startswith("memnet") and "_enc_" in module else value
+    def change(module, name, value):
+        noise = random.normal(size=value.shape)
+        if memory and "_enc_" in module:
+            return single(3.0 * value + (1.0 if name == "b" else NOISE) * noise)
+        table = memory and name in ("query_biases", "stories_biases", "memory_contents", "output_biases")
+        return single(value + (10.0 * NOISE if table else NOISE) * noise)
 
-    return {module: {name: change(module, of[name]) for name in sorted(of)} for module, of in sorted(params.items())}
+    return {module: {name: change(module, name, of[name]) for name in sorted(of)} for module, of in sorted(params.items())}
 
 
-@functools.cache
-def _evaluation(model):
-    @jax.jit
-    def evaluate(params, features):
-        raw, hints = model.net_fn.apply(
+class Subject:
+    """A model whose computations are compiled once."""
+
+    def __init__(self, case, spec, batch):
+        self.spec = spec
+        self.model = build_model(case, [spec], [batch])
+        self.evaluate = jax.jit(self._evaluate)
+
+    def _evaluate(self, params, features):
+        return self.model.net_fn.apply(
             params, None, [features], repred=True, algorithm_index=0, return_hints=True, return_all_outputs=False
         )
-        hard = decoders.postprocess(model._spec[0], raw, sinkhorn_temperature=0.1, sinkhorn_steps=50, hard=True)
-        stacked = {name: jnp.stack([of[name] for of in hints]) for name in hints[0]} if hints else {}
-        return raw, {name: point.data for name, point in hard.items()}, stacked
 
-    return evaluate
+    def outcome(self, params, batch):
+        """Loss and gradients in training; outputs before and after their hard postprocessing, and hints, at evaluation."""
+        loss, gradients = self.model.jitted_grad(params, jax.random.PRNGKey(0), batch, 0)
+        raw, hints = self.evaluate(params, batch.features)
+        hard = decoders.postprocess(self.spec, raw, sinkhorn_temperature=0.1, sinkhorn_steps=50, hard=True)
+        named = {"loss": loss} | {f"grad/{name}": value for name, value in flat(gradients)}
+        named |= {f"eval/{name}": value for name, value in raw.items()}
+        named |= {f"hard/{name}": point.data for name, point in hard.items()}
+        named |= {f"eval_hint/{name}": np.stack([of[name] for of in hints]) for name in (hints or [{}])[0]}
+        return {name: single(value) for name, value in named.items()}
 
+    def unsteadiness(self, case, params, batch, expected):
+        """How far gradients go when parameters change in the seventh digit: far, where something is nearly tied.
 
-def outcome(model, params, batch):
-    """Loss and gradients in training; outputs before and after their hard postprocessing, and hints, at evaluation."""
-    loss, gradients = model.jitted_grad(params, jax.random.PRNGKey(0), batch, 0)
-    raw, hard, hints = _evaluation(model)(params, batch.features)
-    named = {"loss": loss} | {f"grad/{name}": value for name, value in flat(gradients)}
-    named |= {f"eval/{name}": value for name, value in raw.items()}
-    named |= {f"hard/{name}": value for name, value in hard.items()}
-    named |= {f"eval_hint/{name}": value for name, value in hints.items()}
-    return {name: single(value) for name, value in named.items()}
+        Two right programs may fall on two sides of a tie of max, relu or a threshold, and of an argmax likewise.
+        """
+        random = np.random.RandomState(case["seed"] + 1000)
+        gradient = [name for name in expected if name.startswith("grad/")]
+        norm = np.sqrt(sum(np.square(expected[name], dtype=np.float64).sum() for name in gradient))
+        worst = 0.0 if np.isfinite(norm) and norm > 0.0 else np.inf
+        for _ in range(3):
+            found = self.outcome(jax.tree_util.tree_map(functools.partial(wobbled, random), params), batch)
+            change = sum(np.square(found[name].astype(np.float64) - expected[name]).sum() for name in gradient)
+            worst = max(worst, float(np.sqrt(change) / norm))
+            for name, value in expected.items():
+                if name.startswith(("eval", "hard")) and not np.allclose(found[name], value, rtol=1e-3, atol=1e-3):
+                    worst = max(worst, 1.0)
+        return worst
 
 
 def flat(params):
@@ -162,50 +203,105 @@ def single(value):
     return np.array(value, np.float32, order="C")
 
 
-def unsteadiness(case, model, params, batch, expected):
-    """How far gradients go when parameters change in the seventh digit: far, where something is nearly tied.
-
-    Two right programs may fall on two sides of a tie of max, relu or a threshold, and of an argmax likewise.
-    """
-    random = np.random.RandomState(case["seed"] + 1000)
-    gradient = [name for name in expected if name.startswith("grad/")]
-    norm = np.sqrt(sum(np.square(expected[name], dtype=np.float64).sum() for name in gradient))
-    worst = 0.0 if np.isfinite(norm) and norm > 0.0 else np.inf
-    for _ in range(3):
-        wobble = lambda value: (value * (1.0 + WOBBLE * random.normal(size=value.shape))).astype(np.float32)
-        found = outcome(model, jax.tree_util.tree_map(wobble, params), batch)
-        change = sum(np.square(found[name].astype(np.float64) - expected[name]).sum() for name in gradient)
-        worst = max(worst, float(np.sqrt(change) / norm))
-        for name, value in expected.items():
-            if name.startswith("hard/") and not np.allclose(found[name], value, rtol=1e-3, atol=1e-3):
-                worst = np.inf
-    return worst
+def wobbled(random, value):
+    return (value * (1.0 + WOBBLE * random.normal(size=value.shape))).astype(np.float32)
 
 
 def batch_arrays(batch, prefix=""):
     return {prefix + name: single(value) for name, value in arrays(batch).items()}
 
 
-def record(settings, tries=TRIES):
-    """Arrays and metadata of a case. Seeds are tried until one has no near-ties; the last resort is the steadiest."""
-    case, best, model = complete(settings), None, None
+def nodes(batch):
+    return next(point.data.shape[1] for point in batch.features.inputs if point.location != "graph")
+
+
+def search(case, tries, attempt):
+    """What `attempt` makes of the first seed that has no near-ties, or of the steadiest: the first of its results says how steady."""
+    best = None
     for seed in range(case["seed"], case["seed"] + max(tries, 1)):
-        case = case | {"seed": seed}
+        found = attempt(case | {"seed": seed}, tries > 0)
+        if best is None or found[0] < best[0]:
+            best = found
+        if not found[0] > STEADY:
+            break
+    if np.isinf(best[0]):
+        raise ValueError(f"no seed from {case['seed']} on gives a gradient that is a number and not 0: {case}")
+    return best[1:]
+
+
+def record(settings, tries=TRIES):
+    """Arrays and metadata of a case. With no tries the seed is taken as it is."""
+    subject = None
+
+    def attempt(case, measured):
+        nonlocal subject
         source = Batches(case)
         batch = source.next()
-        if model is None:
-            model = build_model(case, [source.spec], [batch])
-        else:
-            model.init([batch.features], seed + 1)
-        params = perturbed(case, model.params)
-        found = outcome(model, params, batch)
-        unsteady = unsteadiness(case, model, params, batch, found) if tries else np.nan
-        if best is None or unsteady < best[0]:
-            named = {f"param/{name}": single(value) for name, value in flat(params)} | batch_arrays(batch) | found
-            best = unsteady, named, metadata(case, source.spec, unsteady)
-        if not unsteady > STEADY:
-            break
-    return best[1:]
+        if subject is None:
+            subject = Subject(case, source.spec, batch)
+        else:  # what is compiled stays
+            subject.model.init([batch.features], case["seed"] + 1)
+        params = perturbed(case, subject.model.params)
+        found = subject.outcome(params, batch)
+        unsteady = subject.unsteadiness(case, params, batch, found) if measured else np.nan
+        named = {f"param/{name}": single(value) for name, value in flat(params)} | batch_arrays(batch) | found
+        return unsteady, named, metadata(case, source.spec, unsteady)
+
+    return search(complete(settings), tries, attempt)
+
+
+def record_training(settings, tries=TRIES, steps=20):
+    """Training as the reference does it, from its own initial parameters."""
+
+    def attempt(case, measured):
+        source = Batches(case)
+        batches = [source.next() for _ in range(steps)]
+        model = build_model(case, [source.spec], batches[:1])
+        initial = model.params
+        losses, after = train(model, initial, batches)
+        unsteady = 0.0 if measured else np.nan
+        if measured:
+            random = np.random.RandomState(case["seed"] + 1000)
+            found, _ = train(model, jax.tree_util.tree_map(functools.partial(wobbled, random), initial), batches)
+            unsteady = float(np.abs(found / losses - 1.0).max())
+        named = {f"param/{name}": single(value) for name, value in flat(initial)}
+        for step, batch in enumerate(batches):
+            named |= batch_arrays(batch, f"{step}/")
+        named |= {"losses": losses} | {f"after/{name}": single(value) for name, value in flat(after)}
+        return unsteady, named, metadata(case, source.spec, unsteady)
+
+    return search(complete(settings), tries, attempt)
+
+
+def train(model, params, batches):
+    model.params = params
+    model.opt_state = model.opt.init(params)
+    losses = np.array([model.feedback(jax.random.PRNGKey(0), batch, 0) for batch in batches], np.float32)
+    return losses, model.params
+
+
+def record_optimizer(settings, tries=TRIES, steps=20):
+    """Updates of the optimiser that the reference builds: gradients on both sides of the clipping norm, and some of nought."""
+    del tries  # nothing here is near a tie
+    random = np.random.RandomState(settings["seed"])
+    draw = lambda scale: {
+        "matrix": single(scale * random.normal(size=(3, 4))),
+        "vector": single(scale * random.normal(size=5)),
+        "single": single(scale * random.normal(size=1)),
+    }
+    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam(), optax.scale(-1e-3))
+    params = draw(1.0)
+    state = optimizer.init(params)
+    named = {f"param/{name}": value for name, value in params.items()}
+    for step in range(steps):
+        gradients = draw(10.0 ** random.uniform(-3.0, 1.0))
+        if step % 5 == 3:
+            gradients["vector"][:] = 0.0
+        updates, state = optimizer.update(gradients, state)
+        params = optax.apply_updates(params, updates)
+        named |= {f"{step}/grad/{name}": value for name, value in gradients.items()}
+        named |= {f"{step}/param/{name}": single(value) for name, value in params.items()}
+    return named, {"settings": json.dumps(settings), "versions": json.dumps(RECORDED_WITH)}
 
 
 def metadata(case, spec, unsteady):
@@ -214,5 +310,5 @@ def metadata(case, spec, unsteady):
         "settings": json.dumps(case),
         "spec": json.dumps([[name, *of] for name, of in spec.items()]),
         "unsteadiness": f"{unsteady:.1e}",
-        "versions": json.dumps(VERSIONS | {"jax": jax.__version__}),
+        "versions": json.dumps(RECORDED_WITH),
     }
