@@ -1,7 +1,8 @@
 """Records what the reference does: `goldens.py FOLDER KIND...` rewrites, `goldens.py --check FOLDER KIND...` compares.
 
 The cosine, the sine and the arc tangent of a system may differ from another's in the last bit; what stems from them is compared
-within 1e-12, and digests that it goes into are not compared. Everything else is exact.
+within 1e-12, and digests that it goes into are not compared. Networks add in an order that is the compiler's: they are compared
+within 1e-4. Everything else is exact.
 """
 import argparse
 import json
@@ -19,7 +20,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail where a file would change")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("kinds", nargs="+", choices=["random", "scores", "transforms", "trajectories", "clrs30"])
+    parser.add_argument("kinds", nargs="+", choices=["random", "scores", "transforms", "trajectories", "networks", "clrs30"])
     arguments = parser.parse_args()
 
     files, different = 0, 0
@@ -36,6 +37,14 @@ def main():
             path.write_text(text, encoding="utf-8")
             print(f"{path}: {len(text.encode())} bytes", flush=True)
         files += 1
+    if "networks" in arguments.kinds:
+        for path, size, same_as_recorded in networks(arguments.folder / "networks", arguments.check):
+            if not same_as_recorded:
+                different += 1
+                print(f"{path}: the reference says something else", file=sys.stderr)
+            elif not arguments.check:
+                print(f"{path}: {size} bytes", flush=True)
+            files += 1
     print(f"{files} files, {different} of them different from what the reference says" if arguments.check else f"{files} files")
     if different:
         sys.exit("to record what it says now: cargo xtask goldens")
@@ -44,12 +53,21 @@ def main():
 def recordings(kinds):
     """Every file of these kinds with its content. The reference is imported only where it is asked."""
     for kind in kinds:
+        if kind == "networks":
+            continue  # not JSON
         recording = __import__(f"record_{kind}").record()
         if kind == "trajectories":
             for algorithm, case in recording.items():
                 yield pathlib.Path(kind, f"{algorithm}.json"), case
         else:
             yield pathlib.Path(f"{kind}.json"), recording
+
+
+def networks(folder, check):
+    """Every file of the networks, its size, and whether it is right: written anew, it is."""
+    import record_networks
+
+    return record_networks.check(folder) if check else record_networks.record(folder)
 
 
 def same(one, other, hull=False, inexact=False):

@@ -17,6 +17,8 @@ pub(crate) enum Golden {
     Transforms,
     /// A small set of every algorithm, every probe
     Trajectories,
+    /// The network on small batches: every processor, every kind of probe; takes ten minutes
+    Networks,
     /// Digests of the benchmark's ninety sets; takes ten minutes and 5 GB of memory
     Clrs30,
 }
