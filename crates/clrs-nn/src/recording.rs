@@ -60,6 +60,11 @@ pub enum RecordingError {
 impl Recording {
     /// Reads a file and makes our network of it.
     pub fn read(path: &Path) -> Result<Recording, RecordingError> {
+        Recording::read_with(path, "")
+    }
+
+    /// The same, where there are several batches: that whose names begin with a prefix.
+    pub fn read_with(path: &Path, prefix: &str) -> Result<Recording, RecordingError> {
         let file = NamedArrays::read(path)?;
         let content = |what: &str| RecordingError::Content(what.into());
         let case: Value = file.metadata.get("settings").and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
@@ -71,7 +76,7 @@ impl Recording {
             }
         }
         let settings: Settings = serde_json::from_value(settings).map_err(|error| content(&error.to_string()))?;
-        let dense = batch(&file, "").ok_or_else(|| content("its batch is not whole"))?;
+        let dense = batch(&file, prefix).ok_or_else(|| content("its batch is not whole"))?;
         let task = Task { name: algorithm.into(), spec: dense.spec.clone() };
         let (network, mut parameters) = Network::new(vec![task], &settings, 0)?;
         file.fill(&mut parameters, |parameter| format!("param/{}", parameter.reference))?;

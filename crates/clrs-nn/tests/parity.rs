@@ -3,8 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
-use clrs_nn::processors;
-use clrs_nn::recording::Recording;
+use clrs_nn::optimise::{Adam, Rule};
+use clrs_nn::parameters::{Builder, Start};
+use clrs_nn::recording::{self, Recording};
+use clrs_nn::tensors::NamedArrays;
+use clrs_nn::train::gradients;
+use clrs_nn::{Batch, processors};
 
 /// Of the loss, relative.
 const LOSS: f64 = 1e-5;
@@ -46,3 +50,43 @@ fn networks_equal_the_reference() {
     let missing: Vec<_> = processors::RECIPES.iter().filter(|recipe| !seen.iter().any(|seen| seen == recipe.name)).collect();
     assert!(missing.is_empty(), "no recording of {}", missing[0].name);
 }
+
+#[test]
+fn updates_equal_the_references() {
+    let file = NamedArrays::read(&recordings()[0].with_file_name("optimizer.safetensors")).expect("a recording");
+    let mut builder = Builder::new(0);
+    for (name, shape) in [("matrix", &[3, 4][..]), ("single", &[1]), ("vector", &[5])] {
+        builder.parameter(name, name, shape, Start::Constant(0.0));
+    }
+    let mut parameters = builder.finish();
+    file.fill(&mut parameters, |parameter| format!("param/{}", parameter.name)).expect("parameters");
+    let mut adam = Adam::new(&parameters);
+    for update in 0..20 {
+        let of = |what: &str| -> Vec<Vec<f32>> {
+            let names = parameters.list().iter().map(|parameter| format!("{update}/{what}/{}", parameter.name));
+            names.map(|name| file.arrays[&name].1.clone()).collect()
+        };
+        let (gradients, expected) = (of("grad"), of("param"));
+        adam.update(&mut parameters, &gradients.into_iter().map(Some).collect::<Vec<_>>(), 0, RULE);
+        for (found, expected) in parameters.values().iter().flatten().zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() <= 1e-6, "update {update}: {found}, reference {expected}");
+        }
+    }
+}
+
+#[test]
+fn twenty_steps_equal_the_references() {
+    let Recording { file, network, mut parameters, .. } =
+        Recording::read_with(&recordings()[0].with_file_name("training.safetensors"), "0/").expect("a recording");
+    let mut adam = Adam::new(&parameters);
+    for (step, &expected) in file.arrays["losses"].1.iter().enumerate() {
+        let batch = Batch::new(&recording::batch(&file, &format!("{step}/")).expect("a batch"));
+        let (loss, gradients) = gradients(&network, &parameters, 0, &batch, &Device::flex(), |_| None);
+        adam.update(&mut parameters, &gradients, 0, RULE);
+        assert!((loss - expected).abs() <= 1e-3 * expected, "step {step}: {loss}, reference {expected}");
+    }
+    assert_eq!(adam.updates, 20);
+}
+
+/// What these recordings were made with.
+const RULE: Rule = Rule { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
