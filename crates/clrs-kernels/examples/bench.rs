@@ -6,9 +6,11 @@
 use std::time::{Duration, Instant};
 
 use clrs_kernels::gemm::{self, End, Packed, Start};
-use clrs_kernels::{Isa, peak};
+use clrs_kernels::messages::{self, Gradients, InputGradients, Inputs, Prepared, Senders, Tape, Weights};
+use clrs_kernels::{Isa, Scratch, peak};
 
 const HIDDEN: usize = 128;
+const CHANNELS: usize = 4;
 
 fn main() {
     let mut seconds = 10.0;
@@ -25,6 +27,9 @@ fn main() {
     })];
     for rows in [1, 16, 17, 64, 256] {
         products(isa, rows, &mut all);
+    }
+    for n in [16, 64] {
+        messages(isa, n, &mut all);
     }
     all.retain(|entry| entry.name == "peak" || entry.name.contains(&only));
 
@@ -89,5 +94,53 @@ fn products(isa: Isa, rows: usize, all: &mut Vec<Entry>) {
     let (b, mut c) = (numbers(rows * h, 4), vec![0.0; h * h]);
     all.push(Entry::new(&format!("gemm weights, {rows} rows"), operations, move || {
         gemm::add_transposed_product(isa, [rows, h, h], &a, &b, &mut c);
+    }));
+}
+
+/// Two products of `h * h` per message forward; backward two for each message that won something (three if the second layer is
+/// computed anew) and two per receiver.
+fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    let (h, c) = (HIDDEN, CHANNELS);
+    let weight = |seed| numbers(h * h, seed).iter().map(|x| x * 0.15).collect::<Vec<f32>>();
+    let (edge, middle, last, bias) = (numbers(c * h, 1), weight(2), weight(3), numbers(h, 4));
+    let weights = Weights { edge: &edge, middle: &middle, middle_bias: &bias, last: &last };
+    let prepared: &'static Prepared = Box::leak(Box::new(Prepared::new(&weights)));
+    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let inputs = Inputs { receivers: leak(n * h, 5), senders: leak(n * h, 6), edges: leak(n * n * c, 7), from: Senders::All };
+    let square = (2 * h * h) as f64;
+
+    let (mut out, mut scratch) = (vec![0.0; n * h], Scratch::default());
+    all.push(Entry::new(&format!("messages, n = {n}"), (2 * n * n) as f64 * square, move || {
+        messages::forward(isa, prepared, &inputs, &mut out, None, &mut scratch);
+    }));
+    for keep in [true, false] {
+        let (mut out, mut scratch, mut tape) = (vec![0.0; n * h], Scratch::default(), Tape::new(keep));
+        messages::forward(isa, prepared, &inputs, &mut out, Some(&mut tape), &mut scratch);
+        let mut won: Vec<_> = (0..n * h).map(|i| (tape.winner(i / h, i % h), i / h)).collect();
+        won.sort_unstable();
+        won.dedup();
+        let kept = tape.clone();
+        if keep {
+            all.push(Entry::new(&format!("messages, n = {n}, kept"), (2 * n * n) as f64 * square, move || {
+                messages::forward(isa, prepared, &inputs, &mut out, Some(&mut tape), &mut scratch);
+            }));
+        }
+        let operations = (won.len() * if keep { 2 } else { 3 } + 2 * n) as f64 * square;
+        for raw in [false, true] {
+            let (mut d_receivers, mut d_senders) = (vec![0.0; n * h], vec![0.0; n * h]);
+            let (mut d_edges, mut gradients) = (vec![0.0; n * n * c], Gradients::new(h, c));
+            let (d_out, tape, mut scratch) = (numbers(n * h, 8), kept.clone(), Scratch::default());
+            let how = if keep { "kept" } else { "anew" };
+            let with = if raw { ", channels" } else { "" };
+            all.push(Entry::new(&format!("messages back, n = {n}, {how}{with}"), operations, move || {
+                let d_inputs =
+                    InputGradients { receivers: &mut d_receivers, senders: &mut d_senders, edges: raw.then_some(&mut d_edges) };
+                messages::backward(isa, prepared, &inputs, &tape, &d_out, d_inputs, &mut gradients, &mut scratch);
+            }));
+        }
+    }
+    let [edge, middle, last, bias] = [edge, middle, last, bias].map(|x| -> &'static [f32] { x.leak() });
+    all.push(Entry::new(&format!("messages, prepare"), 0.0, move || {
+        std::hint::black_box(Prepared::new(&Weights { edge, middle, middle_bias: bias, last }));
     }));
 }

@@ -9,15 +9,21 @@ mod isa;
 mod memory;
 mod simd;
 
+pub mod edge_pointers;
 pub mod gemm;
 pub mod messages;
 pub mod peak;
+pub mod pointers;
 pub mod reference;
+pub mod triplets;
 
 pub use crate::isa::Isa;
 
 /// Working memory of all kernels: one per thread, used again and again, as large as the largest sample so far needed.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    edge_pointers: edge_pointers::Work,
     messages: messages::Work,
+    pointers: pointers::Work,
+    triplets: triplets::Work,
 }

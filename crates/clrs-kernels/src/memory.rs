@@ -153,6 +153,22 @@ impl Mat {
     }
 }
 
+/// A dense matrix `[rows, columns]` as rows without tails: itself if its columns are whole cache lines, or else a padded copy.
+/// Also the distance between rows.
+pub(crate) fn without_tails<'a>(dense: &'a [f32], columns: usize, copy: &'a mut Mat) -> (&'a [f32], usize) {
+    if columns.is_multiple_of(LANES) {
+        return (dense, columns);
+    }
+    copy.fit(dense.len() / columns, columns);
+    copy.fill_from(dense);
+    (&copy.data, copy.stride)
+}
+
+/// Whether so many rows of such a width are there.
+pub(crate) fn holds(slice: &[f32], rows: usize, stride: usize, width: usize) -> bool {
+    rows == 0 || slice.len() >= (rows - 1) * stride + width
+}
+
 /// Walks over a matrix in squares: both what is read by rows and what is read by columns stays in cache.
 fn by_blocks(rows: usize, columns: usize, mut each: impl FnMut(usize, usize)) {
     for top in (0..rows).step_by(LANES) {

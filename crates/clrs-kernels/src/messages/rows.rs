@@ -2,6 +2,7 @@
 
 use super::edges::Edge;
 use crate::isa::Kernel;
+use crate::memory::holds;
 use crate::simd::{LANES, Simd};
 
 /// The first layer: `out[e] = relu(to[receiver] + from[sender] + raw[sender, receiver] w)` for each edge `e`.
@@ -20,11 +21,6 @@ pub(super) struct EdgeRows<'a> {
     pub(super) out: &'a mut [f32],
     /// From row to row, in all but `raw`.
     pub(super) stride: usize,
-}
-
-/// Whether so many rows of such a width are there.
-fn holds(slice: &[f32], rows: usize, stride: usize, width: usize) -> bool {
-    rows == 0 || slice.len() >= (rows - 1) * stride + width
 }
 
 impl Kernel for EdgeRows<'_> {

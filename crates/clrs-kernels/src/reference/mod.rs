@@ -5,8 +5,12 @@
 //! with differences of its own output.
 
 mod messages;
+mod pointers;
+mod triplets;
 
 pub use self::messages::Messages;
+pub use self::pointers::{EdgePointers, Pointers};
+pub use self::triplets::Triplets;
 
 /// A computation and its gradient.
 pub trait Twin {
