@@ -1,0 +1,283 @@
+//! Products of matrices.
+//!
+//! A block of the result is held in registers while a whole column block of the right matrix passes by; columns are outside and
+//! rows inside, so that this column block stays in the first-level cache for all rows. There is no packing: [`Packed`] is a copy
+//! with rows an odd number of cache lines apart (see `memory.rs`), made once for weights; other matrices are read as they lie.
+//! Every element is a sum over the inner dimension in order, with one rounding per term where products are fused: the same bits
+//! for any shape of blocks, any number of rows at once, and both of AVX2 and AVX-512.
+//!
+//! Forward is [`product`]; backward is [`product`] with [`Packed::transposed`] for the gradient of the rows, and
+//! [`add_transposed_product`] for that of the weights.
+
+use crate::isa::{Isa, Kernel};
+use crate::memory::Mat;
+use crate::simd::{LANES, Simd};
+
+/// A matrix, copied so that products with it are fast.
+#[derive(Clone, Debug)]
+pub struct Packed(pub(crate) Mat);
+
+impl Packed {
+    /// Of a dense matrix `[rows, columns]`.
+    pub fn new(dense: &[f32], rows: usize, columns: usize) -> Packed {
+        Packed(Mat::copy(dense, rows, columns))
+    }
+
+    /// The transpose of a dense matrix `[columns, rows]`.
+    pub fn transposed(dense: &[f32], rows: usize, columns: usize) -> Packed {
+        Packed(Mat::transposed(dense, rows, columns))
+    }
+}
+
+/// What a product is added to.
+#[derive(Clone, Copy, Debug)]
+pub enum Start<'a> {
+    /// Nothing.
+    Zero,
+    /// What stands in the result.
+    Result,
+    /// A row, for all rows.
+    Bias(&'a [f32]),
+}
+
+/// What becomes of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It stays.
+    Linear,
+    /// Negative ones become 0; NaN stays.
+    Relu,
+}
+
+/// `c = end(start + a b)`: rows of `a` `[rows, k]` times `b` `[k, n]`, to `c` `[rows, n]`.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn product(isa: Isa, a: &[f32], b: &Packed, start: Start<'_>, end: End, c: &mut [f32]) {
+    let (k, n) = (b.0.rows, b.0.columns);
+    let rows = c.len().checked_div(n).unwrap_or(0);
+    assert!(a.len() == rows * k && c.len() == rows * n, "as many rows in as out");
+    isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b: &b.0.data, b_row: b.0.stride, c, c_row: n, start, end });
+}
+
+/// `c = end(start + a b)` with a `b` `[k, n]` as it lies, for matrices that are used once.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn dense_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], start: Start<'_>, end: End, c: &mut [f32]) {
+    assert!(a.len() == rows * k && b.len() == k * n && c.len() == rows * n, "lengths are those of the shapes");
+    isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b, b_row: n, c, c_row: n, start, end });
+}
+
+/// `c += aᵀ b`: of `a` `[rows, k]` and `b` `[rows, n]`, to `c` `[k, n]`. The gradient of weights, from what came in and the
+/// gradient of what came out.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32]) {
+    assert!(a.len() == rows * k && b.len() == rows * n && c.len() == k * n, "lengths are those of the shapes");
+    let (start, end) = (Start::Result, End::Linear);
+    isa.run(Gemm { m: k, n, k: rows, a, a_row: 1, a_col: k, b, b_row: n, c, c_row: n, start, end });
+}
+
+/// `c[m, n] = end(start + a[m, k] b[k, n])`. Element `i, k` of `a` lies at `i * a_row + k * a_col`, so that a transposed one
+/// needs no copy.
+pub(crate) struct Gemm<'a> {
+    pub(crate) m: usize,
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) a: &'a [f32],
+    pub(crate) a_row: usize,
+    pub(crate) a_col: usize,
+    pub(crate) b: &'a [f32],
+    pub(crate) b_row: usize,
+    pub(crate) c: &'a mut [f32],
+    pub(crate) c_row: usize,
+    pub(crate) start: Start<'a>,
+    pub(crate) end: End,
+}
+
+impl<'a> Gemm<'a> {
+    /// The first rows of `a` times all of `b`, padding included.
+    pub(crate) fn of(m: usize, a: (&'a [f32], usize), b: &'a Mat, c: (&'a mut [f32], usize)) -> Gemm<'a> {
+        Gemm {
+            m,
+            n: b.width(),
+            k: b.rows,
+            a: a.0,
+            a_row: a.1,
+            a_col: 1,
+            b: &b.data,
+            b_row: b.stride,
+            c: c.0,
+            c_row: c.1,
+            start: Start::Zero,
+            end: End::Linear,
+        }
+    }
+
+    /// `c += aᵀ b` over the first `rows` rows of both, padding of `b` included.
+    pub(crate) fn weights(rows: usize, a: (&'a [f32], usize), b: (&'a [f32], usize), c: &'a mut Mat) -> Gemm<'a> {
+        Gemm {
+            m: c.rows,
+            n: c.width(),
+            k: rows,
+            a: a.0,
+            a_row: 1,
+            a_col: a.1,
+            b: b.0,
+            b_row: b.1,
+            c_row: c.stride,
+            c: &mut c.data,
+            start: Start::Result,
+            end: End::Linear,
+        }
+    }
+}
+
+/// Inner steps at once: 256 rows of two registers are 32 KB, which a first-level cache holds.
+const DEEP: usize = 256;
+
+impl Kernel for Gemm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let g = &mut self;
+        if g.m == 0 || g.n == 0 {
+            return;
+        }
+        assert!(g.c_row >= g.n && g.c.len() >= (g.m - 1) * g.c_row + g.n);
+        if g.k > 0 {
+            assert!(g.b_row >= g.n && g.b.len() >= (g.k - 1) * g.b_row + g.n);
+            assert!(g.a.len() > (g.m - 1) * g.a_row + (g.k - 1) * g.a_col);
+        }
+        if let Start::Bias(bias) = g.start {
+            assert!(bias.len() >= g.n);
+        }
+        let all = g.k;
+        let (a, b, end) = (g.a, g.b, g.end);
+        let mut from = 0;
+        loop {
+            g.k = (all - from).min(DEEP);
+            let last = from + g.k == all;
+            g.end = if last { end } else { End::Linear };
+            // SAFETY: the asserts above bound all accesses of the whole product, of which this is a part.
+            unsafe { by_columns(s, g) };
+            from += g.k;
+            if last {
+                return;
+            }
+            (g.a, g.b, g.start) = (&a[from * g.a_col..], &b[from * g.b_row..], Start::Result);
+        }
+    }
+}
+
+/// # Safety
+/// The matrices have to be as large as `g` says.
+#[inline(always)]
+unsafe fn by_columns<S: Simd>(s: S, g: &mut Gemm<'_>) {
+    // SAFETY: blocks are cut so that they lie inside.
+    unsafe {
+        let mut j = 0;
+        // The fastest block differs with the number of registers: 12 x 2, 6 x 1, 4 x 1 or 2 x 1 of sixteen lanes.
+        if S::REGISTERS >= 32 {
+            while j + 2 * LANES <= g.n {
+                by_rows::<S, 12, 2, false>(s, g, j);
+                j += 2 * LANES;
+            }
+        }
+        while j + LANES <= g.n {
+            match S::REGISTERS {
+                32.. => by_rows::<S, 12, 1, false>(s, g, j),
+                8.. => by_rows::<S, 6, 1, false>(s, g, j),
+                _ => by_rows::<S, 2, 1, false>(s, g, j),
+            }
+            j += LANES;
+        }
+        if j < g.n {
+            match S::REGISTERS {
+                32.. => by_rows::<S, 12, 1, true>(s, g, j),
+                8.. => by_rows::<S, 6, 1, true>(s, g, j),
+                _ => by_rows::<S, 2, 1, true>(s, g, j),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`by_columns`]; columns `j` to `j + NC * LANES` have to be there, or with `TAIL`, some of them.
+#[inline(always)]
+unsafe fn by_rows<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: S, g: &mut Gemm<'_>, j: usize) {
+    // SAFETY: as the caller says; rows are counted here.
+    unsafe {
+        let mut i = 0;
+        while i + NR <= g.m {
+            block::<S, NR, NC, TAIL>(s, g, i, j);
+            i += NR;
+        }
+        while NR > 8 && i + 8 <= g.m {
+            block::<S, 8, NC, TAIL>(s, g, i, j);
+            i += 8;
+        }
+        while NR > 4 && i + 4 <= g.m {
+            block::<S, 4, NC, TAIL>(s, g, i, j);
+            i += 4;
+        }
+        while NR > 2 && i + 2 <= g.m {
+            block::<S, 2, NC, TAIL>(s, g, i, j);
+            i += 2;
+        }
+        while i < g.m {
+            block::<S, 1, NC, TAIL>(s, g, i, j);
+            i += 1;
+        }
+    }
+}
+
+/// `NR` rows of `NC` registers.
+///
+/// # Safety
+/// Rows `i` to `i + NR` and columns as in [`by_rows`] have to be there.
+#[inline(always)]
+unsafe fn block<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: S, g: &mut Gemm<'_>, i: usize, j: usize) {
+    let count = g.n - j;
+    // SAFETY: all pointers stay in the block, which the caller says is there; with `TAIL` only `count` lanes are touched.
+    unsafe {
+        let read = |p: *const f32| if TAIL { s.read_part(p, count) } else { s.read(p) };
+        let c = g.c.as_mut_ptr().add(i * g.c_row + j);
+        let mut sums = [[s.splat(0.0); NC]; NR];
+        for r in 0..NR {
+            for v in 0..NC {
+                match g.start {
+                    Start::Zero => {}
+                    Start::Result => sums[r][v] = read(c.add(r * g.c_row + v * LANES)),
+                    Start::Bias(bias) => sums[r][v] = read(bias.as_ptr().add(j + v * LANES)),
+                }
+            }
+        }
+        let mut a = g.a.as_ptr().add(i * g.a_row);
+        let mut b = g.b.as_ptr().add(j);
+        for _ in 0..g.k {
+            let mut right = [s.splat(0.0); NC];
+            for v in 0..NC {
+                right[v] = read(b.add(v * LANES));
+            }
+            for r in 0..NR {
+                let left = s.splat(*a.add(r * g.a_row));
+                for v in 0..NC {
+                    sums[r][v] = s.fma(left, right[v], sums[r][v]);
+                }
+            }
+            a = a.wrapping_add(g.a_col);
+            b = b.wrapping_add(g.b_row);
+        }
+        for r in 0..NR {
+            for v in 0..NC {
+                let sum = if g.end == End::Relu { s.max(s.splat(0.0), sums[r][v]) } else { sums[r][v] };
+                let to = c.add(r * g.c_row + v * LANES);
+                if TAIL { s.write_part(to, count, sum) } else { s.write(to, sum) }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Which messages there are, in the order in which they are computed: by receiver, then by sender.
+
+/// From whom a node hears.
+#[derive(Clone, Copy, Debug)]
+pub enum Senders<'a> {
+    /// From every node.
+    All,
+    /// From itself only.
+    Itself,
+    /// From its neighbours: of `[n, n]`, sender first, those that are true.
+    Neighbours(&'a [bool]),
+}
+
+/// The way of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) sender: u16,
+    pub(crate) receiver: u16,
+}
+
+/// All messages of a step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EdgeList {
+    pub(crate) nodes: usize,
+    pub(crate) edges: Vec<Edge>,
+    /// The messages to `y` are `start[y]..start[y + 1]`.
+    pub(crate) start: Vec<u32>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Neighbours,
+    All,
+    Itself,
+}
+
+impl EdgeList {
+    pub(crate) fn set(&mut self, nodes: usize, senders: Senders<'_>) {
+        let kind = match senders {
+            Senders::All => Kind::All,
+            Senders::Itself => Kind::Itself,
+            Senders::Neighbours(_) => Kind::Neighbours,
+        };
+        if self.nodes == nodes && self.kind == kind && kind != Kind::Neighbours {
+            return;
+        }
+        let last = u16::try_from(nodes).ok().filter(|&nodes| nodes < u16::MAX).expect("less than 65535 nodes");
+        (self.nodes, self.kind) = (nodes, kind);
+        self.edges.clear();
+        self.start.clear();
+        self.start.push(0);
+        for receiver in 0..last {
+            match senders {
+                Senders::All => self.edges.extend((0..last).map(|sender| Edge { sender, receiver })),
+                Senders::Itself => self.edges.push(Edge { sender: receiver, receiver }),
+                Senders::Neighbours(of) => {
+                    let heard = |&sender: &u16| of[usize::from(sender) * nodes + usize::from(receiver)];
+                    self.edges.extend((0..last).filter(heard).map(|sender| Edge { sender, receiver }));
+                }
+            }
+            self.start.push(u32::try_from(self.edges.len()).expect("less than 65535 squared"));
+        }
+    }
+
+    /// Whether a node could have heard from more nodes, so that their silence takes part in the maximum.
+    pub(crate) fn misses(&self, receiver: usize) -> bool {
+        self.kind == Kind::Neighbours && ((self.start[receiver + 1] - self.start[receiver]) as usize) < self.nodes
+    }
+}

@@ -1,0 +1,176 @@
+//! Inner loops over rows of messages: the first layer, its gradient, and the maximum.
+
+use super::edges::Edge;
+use crate::isa::Kernel;
+use crate::memory::holds;
+use crate::simd::{LANES, Simd};
+
+/// The first layer: `out[e] = relu(to[receiver] + from[sender] + raw[sender, receiver] w)` for each edge `e`.
+pub(super) struct EdgeRows<'a> {
+    pub(super) edges: &'a [Edge],
+    pub(super) nodes: usize,
+    pub(super) width: usize,
+    /// `[nodes, width]`, as `from`.
+    pub(super) to: &'a [f32],
+    pub(super) from: &'a [f32],
+    /// `[nodes, nodes, channels]`
+    pub(super) raw: &'a [f32],
+    pub(super) channels: usize,
+    /// `[channels, width]`
+    pub(super) w: &'a [f32],
+    pub(super) out: &'a mut [f32],
+    /// From row to row, in all but `raw`.
+    pub(super) stride: usize,
+}
+
+impl Kernel for EdgeRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let (n, c) = (self.nodes, self.channels);
+        assert!(self.width.is_multiple_of(LANES) && self.raw.len() >= n * n * c);
+        assert!(holds(self.to, n, self.stride, self.width) && holds(self.from, n, self.stride, self.width));
+        assert!(holds(self.w, c, self.stride, self.width) && holds(self.out, self.edges.len(), self.stride, self.width));
+        assert!(self.edges.iter().all(|e| usize::from(e.sender) < n && usize::from(e.receiver) < n));
+        let mut at = 0;
+        // SAFETY: the asserts bound all accesses.
+        unsafe {
+            // Four edges share each load of `w`.
+            while at + 4 <= self.edges.len() {
+                edge_rows::<S, 4>(s, &mut self, at);
+                at += 4;
+            }
+            while at < self.edges.len() {
+                edge_rows::<S, 1>(s, &mut self, at);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// # Safety
+/// Edges `at` to `at + R`, and what `p` says of its slices, have to be there.
+#[inline(always)]
+unsafe fn edge_rows<S: Simd, const R: usize>(s: S, p: &mut EdgeRows<'_>, at: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let mut to = [p.to.as_ptr(); R];
+        let mut from = [p.from.as_ptr(); R];
+        let mut raw = [p.raw.as_ptr(); R];
+        for r in 0..R {
+            let edge = p.edges.get_unchecked(at + r);
+            let (sender, receiver) = (usize::from(edge.sender), usize::from(edge.receiver));
+            to[r] = to[r].add(receiver * p.stride);
+            from[r] = from[r].add(sender * p.stride);
+            raw[r] = raw[r].add((sender * p.nodes + receiver) * p.channels);
+        }
+        let out = p.out.as_mut_ptr().add(at * p.stride);
+        for j in (0..p.width).step_by(LANES) {
+            let mut sums = [s.splat(0.0); R];
+            for r in 0..R {
+                sums[r] = s.add(s.read(to[r].add(j)), s.read(from[r].add(j)));
+            }
+            for c in 0..p.channels {
+                let w = s.read(p.w.as_ptr().add(c * p.stride + j));
+                for r in 0..R {
+                    sums[r] = s.fma(s.splat(*raw[r].add(c)), w, sums[r]);
+                }
+            }
+            for r in 0..R {
+                s.write(out.add(r * p.stride + j), s.max(s.splat(0.0), sums[r]));
+            }
+        }
+    }
+}
+
+/// The gradient of [`EdgeRows`] towards the nodes: `grad`, behind the rectifier on the way in, before it on the way out, is
+/// added to its receiver and to its sender.
+pub(super) struct EdgeRowsBack<'a> {
+    pub(super) edges: &'a [Edge],
+    pub(super) width: usize,
+    /// What the first layer gave.
+    pub(super) out: &'a [f32],
+    pub(super) grad: &'a mut [f32],
+    pub(super) d_to: &'a mut [f32],
+    pub(super) d_from: &'a mut [f32],
+    pub(super) stride: usize,
+}
+
+impl Kernel for EdgeRowsBack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let (stride, width) = (self.stride, self.width);
+        assert!(width.is_multiple_of(LANES));
+        for (row, edge) in self.edges.iter().enumerate() {
+            // Slices are cut with checks, once per row.
+            let out = self.out[row * stride..][..width].as_ptr();
+            let grad = self.grad[row * stride..][..width].as_mut_ptr();
+            let to = self.d_to[usize::from(edge.receiver) * stride..][..width].as_mut_ptr();
+            let from = self.d_from[usize::from(edge.sender) * stride..][..width].as_mut_ptr();
+            for j in (0..width).step_by(LANES) {
+                // SAFETY: each is `width` long, a multiple of `LANES`, and they are parts of different slices.
+                unsafe {
+                    let zero = s.splat(0.0);
+                    let d = s.select_gt(s.read(out.add(j)), zero, s.read(grad.add(j)), zero);
+                    s.write(grad.add(j), d);
+                    s.write(to.add(j), s.add(s.read(to.add(j)), d));
+                    s.write(from.add(j), s.add(s.read(from.add(j)), d));
+                }
+            }
+        }
+    }
+}
+
+/// The largest so far of some messages to one receiver, and which message of its list that was. The first of equal ones
+/// counts. A NaN counts only if it is the first of the list, and then nothing else does.
+pub(super) struct MaxRows<'a> {
+    pub(super) rows: &'a [f32],
+    pub(super) stride: usize,
+    pub(super) count: usize,
+    /// The place of the first row in the receiver's list.
+    pub(super) first: usize,
+    pub(super) best: &'a mut [f32],
+    /// Places, as numbers: they fit exactly, and go the same way as the values.
+    pub(super) place: Option<&'a mut [f32]>,
+}
+
+impl Kernel for MaxRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let width = self.best.len();
+        assert!(width.is_multiple_of(LANES) && self.count > 0 && holds(self.rows, self.count, self.stride, width));
+        // The first message is taken as it is.
+        let (from, rows) = (usize::from(self.first == 0), self.rows.as_ptr());
+        // SAFETY: the asserts bound all accesses.
+        unsafe {
+            let start = |best: &[f32], j: usize| if from == 1 { s.read(rows.add(j)) } else { s.get(best, j) };
+            if let Some(place) = self.place {
+                assert!(place.len() == width);
+                for j in (0..width).step_by(LANES) {
+                    let mut best = start(self.best, j);
+                    let mut at = if from == 1 { s.splat(0.0) } else { s.get(place, j) };
+                    for r in from..self.count {
+                        let x = s.read(rows.add(r * self.stride + j));
+                        at = s.select_gt(x, best, s.splat((self.first + r) as f32), at);
+                        best = s.max(x, best);
+                    }
+                    s.put(self.best, j, best);
+                    s.put(place, j, at);
+                }
+            } else {
+                for j in (0..width).step_by(LANES) {
+                    let mut best = start(self.best, j);
+                    for r in from..self.count {
+                        best = s.max(s.read(rows.add(r * self.stride + j)), best);
+                    }
+                    s.put(self.best, j, best);
+                }
+            }
+        }
+    }
+}

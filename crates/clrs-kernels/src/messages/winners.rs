@@ -1,0 +1,158 @@
+//! Backward of the maximum and of the layer before it, together.
+//!
+//! The gradient of a message is zero but for the channels in which it was the largest. So the two products with the last layer,
+//! for the gradient of its input and of its weights, are sums over channels won: `h` of them per receiver, instead of `h` per
+//! message. Messages that won nothing have no part in backward at all.
+
+use super::edges::{Edge, EdgeList};
+use crate::isa::Kernel;
+use crate::simd::{LANES, Simd};
+
+/// Stands for a message that was not there.
+pub(super) const NOBODY: u16 = u16::MAX;
+
+/// A channel won, and the gradient of the maximum there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Win {
+    channel: u32,
+    grad: f32,
+}
+
+/// The messages that won something, each with its wins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Won {
+    pub(super) edges: Vec<Edge>,
+    /// The place of each in the list of all.
+    pub(super) index: Vec<u32>,
+    /// The wins of message `i` are `first[i]..first[i + 1]`.
+    pub(super) first: Vec<u32>,
+    pub(super) wins: Vec<Win>,
+    next: Vec<u32>,
+}
+
+impl Won {
+    /// Sorts channels of receivers by the message that won them. `places` and `grad` are `[nodes, h]`.
+    pub(super) fn collect(&mut self, list: &EdgeList, places: &[u16], grad: &[f32], h: usize) {
+        self.next.clear();
+        self.next.resize(list.edges.len(), 0);
+        for (places, range) in places.chunks_exact(h).zip(list.start.windows(2)) {
+            let next = &mut self.next[range[0] as usize..range[1] as usize];
+            for &place in places.iter().filter(|&&place| place != NOBODY) {
+                next[usize::from(place)] += 1;
+            }
+        }
+        self.edges.clear();
+        self.index.clear();
+        self.first.clear();
+        let mut total = 0;
+        for (index, (next, &edge)) in (0..).zip(self.next.iter_mut().zip(&list.edges)) {
+            if *next > 0 {
+                self.edges.push(edge);
+                self.index.push(index);
+                self.first.push(total);
+                total += std::mem::replace(next, total);
+            }
+        }
+        self.first.push(total);
+        self.wins.resize(total as usize, Win::default());
+        for ((places, grad), range) in places.chunks_exact(h).zip(grad.chunks_exact(h)).zip(list.start.windows(2)) {
+            let next = &mut self.next[range[0] as usize..range[1] as usize];
+            for (channel, (&place, &grad)) in (0..).zip(places.iter().zip(grad)) {
+                if place != NOBODY {
+                    let next = &mut next[usize::from(place)];
+                    self.wins[*next as usize] = Win { channel, grad };
+                    *next += 1;
+                }
+            }
+        }
+    }
+}
+
+/// For each row: `d_hidden = relu'(hidden) * sum over wins of grad * w_t[channel]`, `d_w_t[channel] += grad * hidden`, and
+/// `d_bias += d_hidden`.
+pub(super) struct Winners<'a> {
+    /// Where the wins of each row begin, and where the last one's end.
+    pub(super) first: &'a [u32],
+    pub(super) wins: &'a [Win],
+    pub(super) width: usize,
+    /// What came into the last layer. That of row `i` is row `hidden_row[i]` here.
+    pub(super) hidden: &'a [f32],
+    pub(super) hidden_row: &'a [u32],
+    /// The last layer's weights, transposed, and their gradient.
+    pub(super) w_t: &'a [f32],
+    pub(super) d_w_t: &'a mut [f32],
+    pub(super) d_hidden: &'a mut [f32],
+    pub(super) d_bias: &'a mut [f32],
+    /// From row to row, in all.
+    pub(super) stride: usize,
+}
+
+impl Kernel for Winners<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let rows = self.hidden_row.len();
+        let Some(&last) = self.hidden_row.iter().max() else { return };
+        assert!(self.width.is_multiple_of(LANES) && self.first.len() == rows + 1 && self.first.is_sorted());
+        assert!(self.hidden.len() >= last as usize * self.stride + self.width);
+        let wins = &self.wins[self.first[0] as usize..self.first[rows] as usize];
+        let channel = wins.iter().map(|win| win.channel).max().unwrap_or(0) as usize;
+        assert!(self.w_t.len() >= channel * self.stride + self.width);
+        assert!(self.d_w_t.len() >= channel * self.stride + self.width);
+        assert!(self.d_hidden.len() >= (rows - 1) * self.stride + self.width && self.d_bias.len() >= self.width);
+        let mut j = 0;
+        // SAFETY: the asserts bound all accesses.
+        unsafe {
+            // Columns outside: two registers of each row of both matrices (32 KB at 128 rows) stay in the first-level cache
+            // while all messages pass by.
+            while j + 2 * LANES <= self.width {
+                columns::<S, 2>(s, &mut self, j);
+                j += 2 * LANES;
+            }
+            while j < self.width {
+                columns::<S, 1>(s, &mut self, j);
+                j += LANES;
+            }
+        }
+    }
+}
+
+/// # Safety
+/// Columns `j` to `j + NC * LANES` of all that `p` holds have to be there, and the rows that it names.
+#[inline(always)]
+unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut Winners<'_>, j: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let zero = s.splat(0.0);
+        let (w_t, d_w_t) = (p.w_t.as_ptr().add(j), p.d_w_t.as_mut_ptr().add(j));
+        let mut bias = [zero; NC];
+        for (i, &row) in p.hidden_row.iter().enumerate() {
+            let row = p.hidden.as_ptr().add(row as usize * p.stride + j);
+            let mut hidden = [zero; NC];
+            for v in 0..NC {
+                hidden[v] = s.read(row.add(v * LANES));
+            }
+            let mut sums = [zero; NC];
+            for win in p.wins.get_unchecked(p.first[i] as usize..p.first[i + 1] as usize) {
+                let grad = s.splat(win.grad);
+                let w = w_t.add(win.channel as usize * p.stride);
+                let d_w = d_w_t.add(win.channel as usize * p.stride);
+                for v in 0..NC {
+                    let at = v * LANES;
+                    sums[v] = s.fma(grad, s.read(w.add(at)), sums[v]);
+                    s.write(d_w.add(at), s.fma(grad, hidden[v], s.read(d_w.add(at))));
+                }
+            }
+            for v in 0..NC {
+                let d = s.select_gt(hidden[v], zero, sums[v], zero);
+                s.write(p.d_hidden.as_mut_ptr().add(i * p.stride + j + v * LANES), d);
+                bias[v] = s.add(bias[v], d);
+            }
+        }
+        for v in 0..NC {
+            let out = p.d_bias.as_mut_ptr().add(j + v * LANES);
+            s.write(out, s.add(s.read(out), bias[v]));
+        }
+    }
+}

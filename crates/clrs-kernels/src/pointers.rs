@@ -1,0 +1,315 @@
+//! Logits of pointers between the nodes of one sample.
+//!
+//! With `p` of the pointing node, `q` of the node pointed at, `e` the raw channels of their edge, seen from the other end, and
+//! `t` a state of that edge,
+//!
+//! ```text
+//! logits[i, j] = sum over k of last[k] * max(p[i, k], q[j, k] + t[j, i, k] + sum over c of e[j, i, c] W[c, k])
+//! ```
+//!
+//! Pairs of vectors are never stored: forward adds up four or eight logits at once, and backward makes the vectors anew, for one
+//! node pointed at after the other. Their products with `W` and the raw channels are then ordinary ones over `n` rows.
+//!
+//! At a tie `p` takes all of the gradient (the reference halves it). A NaN in `q`, `t` or `e W` gives a NaN; one in `p` is
+//! dropped.
+
+use crate::Scratch;
+use crate::gemm::Gemm;
+use crate::isa::{Isa, Kernel};
+use crate::memory::{Buffer, Mat, holds, without_tails};
+use crate::simd::{LANES, Simd};
+
+/// What pointers are made of, for one sample of `n` nodes with `h` hidden numbers and `c` channels of an edge.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// `p`, `[n, h]`
+    pub from: &'a [f32],
+    /// `q`, `[n, h]`
+    pub to: &'a [f32],
+    /// `e`, `[n, n, c]`
+    pub edges: &'a [f32],
+    /// `W`, `[c, h]`
+    pub edge: &'a [f32],
+    /// `[h]`
+    pub last: &'a [f32],
+    /// `t`, `[n, n, h]`, if there is one.
+    pub state: Option<&'a [f32]>,
+}
+
+/// Where [`backward`] puts gradients, shaped as [`Inputs`].
+#[derive(Debug)]
+pub struct Gradients<'a> {
+    /// Written.
+    pub from: &'a mut [f32],
+    /// Written.
+    pub to: &'a mut [f32],
+    /// Written, if asked for.
+    pub edges: Option<&'a mut [f32]>,
+    /// Added to.
+    pub edge: &'a mut [f32],
+    /// Added to.
+    pub last: &'a mut [f32],
+    /// Written, if asked for.
+    pub state: Option<&'a mut [f32]>,
+}
+
+/// Working memory.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    from: Mat,
+    to: Mat,
+    edge: Mat,
+    last: Buffer,
+    d_from: Mat,
+    d_to: Mat,
+    d_edge: Mat,
+    d_last: Buffer,
+    /// Gradients of the pairs with one node.
+    pairs: Mat,
+    d_edges: Mat,
+    d_logits: Vec<f32>,
+}
+
+impl Inputs<'_> {
+    /// Nodes, hidden numbers, channels.
+    fn shape(&self) -> (usize, usize, usize) {
+        let h = self.last.len();
+        let (n, c) = (self.from.len() / h, self.edge.len() / h);
+        assert!(self.from.len() == n * h && self.to.len() == n * h, "both ends are [n, h]");
+        assert!(self.edge.len() == c * h && self.edges.len() == n * n * c, "edges are [n, n, c], their layer [c, h]");
+        assert!(self.state.is_none_or(|state| state.len() == n * n * h), "the state is [n, n, h]");
+        (n, h, c)
+    }
+}
+
+/// What both directions read, rows without tails.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    nodes: usize,
+    width: usize,
+    channels: usize,
+    from: (&'a [f32], usize),
+    to: (&'a [f32], usize),
+    edges: &'a [f32],
+    edge: (&'a [f32], usize),
+    last: &'a [f32],
+    state: Option<&'a [f32]>,
+    hidden: usize,
+}
+
+impl Rows<'_> {
+    fn check(&self) {
+        let (n, c, width) = (self.nodes, self.channels, self.width);
+        assert!(width.is_multiple_of(LANES) && self.last.len() >= width && self.edges.len() == n * n * c);
+        assert!(holds(self.from.0, n, self.from.1, width) && holds(self.to.0, n, self.to.1, width));
+        assert!(holds(self.edge.0, c, self.edge.1, width));
+    }
+
+    /// The state of an edge.
+    #[inline(always)]
+    fn state(&self, j: usize, i: usize) -> Option<&[f32]> {
+        self.state.map(|state| &state[(j * self.nodes + i) * self.hidden..][..self.hidden])
+    }
+}
+
+/// Copies what has tails.
+fn rows<'a>(inputs: &Inputs<'a>, from: &'a mut Mat, to: &'a mut Mat, edge: &'a mut Mat, last: &'a mut Buffer) -> Rows<'a> {
+    let (nodes, hidden, channels) = inputs.shape();
+    edge.fit(channels, hidden);
+    edge.fill_from(inputs.edge);
+    last.fit(hidden);
+    last[..hidden].copy_from_slice(inputs.last);
+    last[hidden..].fill(0.0);
+    let width = edge.width();
+    let edge = (&edge.data[..], edge.stride);
+    let [from, to] = [(inputs.from, from), (inputs.to, to)].map(|(dense, copy)| without_tails(dense, hidden, copy));
+    Rows { nodes, width, channels, from, to, edges: inputs.edges, edge, last, state: inputs.state, hidden }
+}
+
+/// Writes `logits`, `[n, n]`: the pointing node first.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn forward(isa: Isa, inputs: &Inputs<'_>, logits: &mut [f32], scratch: &mut Scratch) {
+    let Work { from, to, edge, last, .. } = &mut scratch.pointers;
+    let rows = rows(inputs, from, to, edge, last);
+    assert_eq!(logits.len(), rows.nodes * rows.nodes, "logits are [n, n]");
+    isa.run(Forward { rows, logits });
+}
+
+struct Forward<'a> {
+    rows: Rows<'a>,
+    logits: &'a mut [f32],
+}
+
+impl Kernel for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let n = self.rows.nodes;
+        self.rows.check();
+        for j in 0..n {
+            let mut i = 0;
+            // SAFETY: the checks above bound all accesses to rows below `n`.
+            unsafe {
+                while S::REGISTERS >= 32 && i + 8 <= n {
+                    pairs::<S, 8>(s, &mut self, i, j);
+                    i += 8;
+                }
+                while i + 2 <= n {
+                    pairs::<S, 2>(s, &mut self, i, j);
+                    i += 2;
+                }
+                if i < n {
+                    pairs::<S, 1>(s, &mut self, i, j);
+                }
+            }
+        }
+    }
+}
+
+/// The logits from `R` nodes to one.
+///
+/// # Safety
+/// [`Rows::check`] has to hold, and nodes `i` to `i + R` and `j` have to be there.
+#[inline(always)]
+unsafe fn pairs<S: Simd, const R: usize>(s: S, p: &mut Forward<'_>, i: usize, j: usize) {
+    let x = &p.rows;
+    let mut sums = [s.splat(0.0); R];
+    // SAFETY: as the caller says.
+    unsafe {
+        let raw = x.edges.as_ptr().add((j * x.nodes + i) * x.channels);
+        for k in (0..x.width).step_by(LANES) {
+            let mut to = [s.read(x.to.0.as_ptr().add(j * x.to.1 + k)); R];
+            if x.state.is_some() {
+                for r in 0..R {
+                    to[r] = x.state(j, i + r).map_or(to[r], |state| s.add(to[r], s.get(state, k)));
+                }
+            }
+            for c in 0..x.channels {
+                let w = s.read(x.edge.0.as_ptr().add(c * x.edge.1 + k));
+                for r in 0..R {
+                    to[r] = s.fma(s.splat(*raw.add(r * x.channels + c)), w, to[r]);
+                }
+            }
+            let last = s.read(x.last.as_ptr().add(k));
+            for r in 0..R {
+                let from = s.read(x.from.0.as_ptr().add((i + r) * x.from.1 + k));
+                sums[r] = s.fma(last, s.max(from, to[r]), sums[r]);
+            }
+        }
+    }
+    for r in 0..R {
+        p.logits[(i + r) * x.nodes + j] = s.sum(sums[r]);
+    }
+}
+
+/// From the gradient of the logits to all others.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
+    let (n, h, c) = inputs.shape();
+    let Gradients { from: d_from, to: d_to, edges: mut d_edges, edge: d_edge, last: d_last, state: mut d_state } = gradients;
+    assert_eq!(d_logits.len(), n * n, "logits are [n, n]");
+    assert!(d_edges.as_ref().is_none_or(|d| d.len() == n * n * c), "edges are [n, n, c]");
+    assert!(d_state.as_ref().is_none_or(|d| d.len() == n * n * h), "the state is [n, n, h]");
+    assert_eq!(d_last.len(), h, "the last layer is [h]");
+    let work = &mut scratch.pointers;
+    let rows = rows(inputs, &mut work.from, &mut work.to, &mut work.edge, &mut work.last);
+    work.d_from.fit(n, h);
+    work.d_to.fit(n, h);
+    work.pairs.fit(n, h);
+    work.d_edge.fit(c, h);
+    work.d_last.fit(h);
+    work.d_from.clear();
+    work.d_edge.clear();
+    work.d_last.fill(0.0);
+    work.d_edges.fit(n, c);
+    let transposed = d_edges.is_some().then(|| Mat::transposed(inputs.edge, h, c));
+    for j in 0..n {
+        work.d_logits.clear();
+        work.d_logits.extend((0..n).map(|i| d_logits[i * n + j]));
+        isa.run(Backward {
+            rows,
+            j,
+            d_logits: &work.d_logits,
+            d_from: &mut work.d_from,
+            d_to: work.d_to.padded_row_mut(j),
+            d_last: &mut work.d_last,
+            pairs: &mut work.pairs,
+        });
+        let pairs = (&work.pairs.data[..], work.pairs.stride);
+        isa.run(Gemm::weights(n, (&inputs.edges[j * n * c..][..n * c], c), pairs, &mut work.d_edge));
+        if let (Some(d_edges), Some(transposed)) = (&mut d_edges, &transposed) {
+            let stride = work.d_edges.stride;
+            isa.run(Gemm::of(n, pairs, transposed, (&mut work.d_edges.data, stride)));
+            work.d_edges.copy_to(&mut d_edges[j * n * c..][..n * c]);
+        }
+        if let Some(d_state) = &mut d_state {
+            work.pairs.copy_to(&mut d_state[j * n * h..][..n * h]);
+        }
+    }
+    work.d_from.copy_to(d_from);
+    work.d_to.copy_to(d_to);
+    work.d_edge.add_to(d_edge);
+    d_last.iter_mut().zip(work.d_last.iter()).for_each(|(to, x)| *to += x);
+}
+
+/// Backward of the logits to node `j`.
+struct Backward<'a> {
+    rows: Rows<'a>,
+    j: usize,
+    d_logits: &'a [f32],
+    /// Added to.
+    d_from: &'a mut Mat,
+    d_to: &'a mut [f32],
+    /// Added to.
+    d_last: &'a mut [f32],
+    /// Gets the gradients of `q + t + e W` for all pairs with `j`.
+    pairs: &'a mut Mat,
+}
+
+impl Kernel for Backward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let x = &self.rows;
+        let (n, c, j, width) = (x.nodes, x.channels, self.j, x.width);
+        x.check();
+        assert!(j < n && self.d_logits.len() == n && self.d_to.len() == width && self.d_last.len() >= width);
+        assert!(holds(&self.d_from.data, n, self.d_from.stride, width));
+        assert!(holds(&self.pairs.data, n, self.pairs.stride, width));
+        let zero = s.splat(0.0);
+        // A register of columns at a time: all that it touches stays in the first-level cache.
+        for k in (0..width).step_by(LANES) {
+            // SAFETY: the asserts bound all accesses.
+            unsafe {
+                let last = s.read(x.last.as_ptr().add(k));
+                let to = s.read(x.to.0.as_ptr().add(j * x.to.1 + k));
+                let mut d_last = s.read(self.d_last.as_ptr().add(k));
+                let mut d_to = zero;
+                for i in 0..n {
+                    let raw = x.edges.as_ptr().add((j * n + i) * c);
+                    let mut to = x.state(j, i).map_or(to, |state| s.add(to, s.get(state, k)));
+                    for c in 0..c {
+                        to = s.fma(s.splat(*raw.add(c)), s.read(x.edge.0.as_ptr().add(c * x.edge.1 + k)), to);
+                    }
+                    let from = s.read(x.from.0.as_ptr().add(i * x.from.1 + k));
+                    let d_logit = s.splat(self.d_logits[i]);
+                    d_last = s.fma(d_logit, s.max(from, to), d_last);
+                    let d = s.mul(d_logit, last);
+                    let d_pair = s.select_gt(to, from, d, zero);
+                    s.write(self.pairs.data.as_mut_ptr().add(i * self.pairs.stride + k), d_pair);
+                    d_to = s.add(d_to, d_pair);
+                    let d_from = self.d_from.data.as_mut_ptr().add(i * self.d_from.stride + k);
+                    s.write(d_from, s.add(s.read(d_from), s.select_gt(to, from, zero, d)));
+                }
+                s.write(self.d_to.as_mut_ptr().add(k), d_to);
+                s.write(self.d_last.as_mut_ptr().add(k), d_last);
+            }
+        }
+    }
+}

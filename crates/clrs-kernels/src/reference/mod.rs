@@ -1,0 +1,75 @@
+//! What the kernels compute, in plain loops over `f64`: the definition that they are tested against.
+//!
+//! Nothing here is fused, shared or skipped, and everything is stored. Each computation is a [`Twin`]: some inputs, one output,
+//! and the gradients of all inputs. `tests/` compares a kernel with its twin on every instruction set, and the twin's gradients
+//! with differences of its own output.
+
+mod messages;
+mod pointers;
+mod triplets;
+
+pub use self::messages::Messages;
+pub use self::pointers::{EdgePointers, Pointers};
+pub use self::triplets::Triplets;
+
+/// A computation and its gradient.
+pub trait Twin {
+    /// The names and lengths of the inputs.
+    fn inputs(&self) -> Vec<(&'static str, usize)>;
+
+    /// The output, and how far the nearest decision (the side of a rectifier, the winner of a maximum) is from falling the other
+    /// way. Where that is as small as rounding errors, two right programs may differ.
+    fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64);
+
+    /// The gradients of all inputs, given that of the output.
+    fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>>;
+}
+
+/// `x w`, for a row `x` and `w` `[x.len(), columns]`.
+fn times(x: &[f64], w: &[f64], columns: usize) -> Vec<f64> {
+    let mut y = vec![0.0; columns];
+    for (x, row) in x.iter().zip(w.chunks_exact(columns)) {
+        y.iter_mut().zip(row).for_each(|(y, w)| *y += x * w);
+    }
+    y
+}
+
+/// Backward of [`times`]: adds to the gradient of `w`, returns that of `x`.
+fn times_back(x: &[f64], w: &[f64], d_y: &[f64], d_w: &mut [f64]) -> Vec<f64> {
+    let rows = x.iter().zip(w.chunks_exact(d_y.len())).zip(d_w.chunks_exact_mut(d_y.len()));
+    rows.map(|((x, w), d_w)| {
+        d_w.iter_mut().zip(d_y).for_each(|(d_w, d)| *d_w += x * d);
+        w.iter().zip(d_y).map(|(w, d)| w * d).sum()
+    })
+    .collect()
+}
+
+fn add(to: &mut [f64], x: &[f64]) {
+    to.iter_mut().zip(x).for_each(|(to, x)| *to += x);
+}
+
+fn relu(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|&x| if x > 0.0 { x } else { 0.0 }).collect()
+}
+
+/// Backward of [`relu`], given what it gave.
+fn relu_back(y: &[f64], d_y: &[f64]) -> Vec<f64> {
+    y.iter().zip(d_y).map(|(&y, &d)| if y > 0.0 { d } else { 0.0 }).collect()
+}
+
+/// The place and value of the largest, the first of equal ones, and how far the next is below it.
+fn largest(of: impl Iterator<Item = f64>) -> (usize, f64, f64) {
+    let (mut best, mut value, mut gap) = (0, f64::NEG_INFINITY, f64::INFINITY);
+    for (place, x) in of.enumerate() {
+        if x > value {
+            (best, value, gap) = (place, x, x - value);
+        } else {
+            gap = gap.min(value - x);
+        }
+    }
+    (best, value, gap)
+}
+
+fn smallest(x: &[f64]) -> f64 {
+    x.iter().fold(f64::INFINITY, |least, x| least.min(x.abs()))
+}

@@ -1,0 +1,126 @@
+//! The twins of [`crate::pointers`] and [`crate::edge_pointers`].
+
+use super::{Twin, add, times, times_back};
+
+/// Inputs: as [`crate::pointers::Inputs`] has them.
+#[derive(Clone, Debug)]
+pub struct Pointers {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Size of hidden vectors.
+    pub hidden: usize,
+    /// Raw numbers of an edge.
+    pub channels: usize,
+    /// Whether there is a state of edges, as a sixth input.
+    pub state: bool,
+}
+
+impl Pointers {
+    /// What node `i`, pointing, compares with `p[i]`: the vector of node `j`, pointed at.
+    fn other(&self, inputs: &[Vec<f64>], i: usize, j: usize) -> Vec<f64> {
+        let (n, h, c) = (self.nodes, self.hidden, self.channels);
+        let mut sum = times(&inputs[2][(j * n + i) * c..][..c], &inputs[3], h);
+        add(&mut sum, &inputs[1][j * h..][..h]);
+        if self.state {
+            add(&mut sum, &inputs[5][(j * n + i) * h..][..h]);
+        }
+        sum
+    }
+}
+
+impl Twin for Pointers {
+    fn inputs(&self) -> Vec<(&'static str, usize)> {
+        let (n, h, c) = (self.nodes, self.hidden, self.channels);
+        let mut all = vec![("from", n * h), ("to", n * h), ("edges", n * n * c), ("edge", c * h), ("last", h)];
+        all.extend(self.state.then_some(("state", n * n * h)));
+        all
+    }
+
+    fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
+        let (n, h) = (self.nodes, self.hidden);
+        let (mut logits, mut margin) = (vec![0.0; n * n], f64::INFINITY);
+        for i in 0..n {
+            for j in 0..n {
+                let other = self.other(inputs, i, j);
+                for k in 0..h {
+                    let own = inputs[0][i * h + k];
+                    logits[i * n + j] += inputs[4][k] * own.max(other[k]);
+                    margin = margin.min((own - other[k]).abs());
+                }
+            }
+        }
+        (logits, margin)
+    }
+
+    fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>> {
+        let (n, h, c) = (self.nodes, self.hidden, self.channels);
+        let mut d: Vec<Vec<f64>> = self.inputs().iter().map(|&(_, len)| vec![0.0; len]).collect();
+        for i in 0..n {
+            for j in 0..n {
+                let (other, d_logit) = (self.other(inputs, i, j), d_output[i * n + j]);
+                let mut d_other = vec![0.0; h];
+                for k in 0..h {
+                    let own = inputs[0][i * h + k];
+                    d[4][k] += d_logit * own.max(other[k]);
+                    let side = if other[k] > own { &mut d_other[k] } else { &mut d[0][i * h + k] };
+                    *side += d_logit * inputs[4][k];
+                }
+                let pair = j * n + i;
+                let d_raw = times_back(&inputs[2][pair * c..][..c], &inputs[3], &d_other, &mut d[3]);
+                add(&mut d[2][pair * c..][..c], &d_raw);
+                add(&mut d[1][j * h..][..h], &d_other);
+                if self.state {
+                    add(&mut d[5][pair * h..][..h], &d_other);
+                }
+            }
+        }
+        d
+    }
+}
+
+/// Inputs: as [`crate::edge_pointers::Inputs`] has them.
+#[derive(Clone, Debug)]
+pub struct EdgePointers {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Size of hidden vectors.
+    pub hidden: usize,
+}
+
+impl Twin for EdgePointers {
+    fn inputs(&self) -> Vec<(&'static str, usize)> {
+        let (n, h) = (self.nodes, self.hidden);
+        vec![("pairs", n * n * h), ("to", n * h), ("last", h)]
+    }
+
+    fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
+        let (n, h) = (self.nodes, self.hidden);
+        let mut logits = vec![0.0; n * n * n];
+        for pair in 0..n * n {
+            for node in 0..n {
+                for c in 0..h {
+                    logits[pair * n + node] += inputs[2][c] * inputs[0][pair * h + c].max(inputs[1][node * h + c]);
+                }
+            }
+        }
+        // Inputs are compared as they are: no rounding decides.
+        (logits, f64::INFINITY)
+    }
+
+    fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>> {
+        let (n, h) = (self.nodes, self.hidden);
+        let mut d: Vec<Vec<f64>> = self.inputs().iter().map(|&(_, len)| vec![0.0; len]).collect();
+        for pair in 0..n * n {
+            for node in 0..n {
+                for c in 0..h {
+                    let (from, to) = (inputs[0][pair * h + c], inputs[1][node * h + c]);
+                    let d_logit = d_output[pair * n + node];
+                    d[2][c] += d_logit * from.max(to);
+                    let side = if to > from { &mut d[1][node * h + c] } else { &mut d[0][pair * h + c] };
+                    *side += d_logit * inputs[2][c];
+                }
+            }
+        }
+        d
+    }
+}

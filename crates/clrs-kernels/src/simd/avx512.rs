@@ -1,0 +1,107 @@
+//! AVX-512F: a register of sixteen lanes.
+
+use std::arch::x86_64::{
+    __m512, __mmask16, _CMP_GT_OQ, _mm_add_ps, _mm_add_ss, _mm_cvtss_f32, _mm_movehdup_ps, _mm_movehl_ps, _mm256_add_ps,
+    _mm256_castpd_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps_pd,
+    _mm512_castps_si512, _mm512_castps512_ps256, _mm512_castsi512_ps, _mm512_cmp_ps_mask, _mm512_div_ps, _mm512_extractf64x4_pd,
+    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_add_ps, _mm512_mask_blend_ps, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps,
+    _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_slli_epi32, _mm512_sqrt_ps, _mm512_storeu_ps, _mm512_sub_ps,
+};
+
+use super::{LANES, Simd};
+
+/// Only [`Avx512::detect`] makes one.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    pub(crate) fn detect() -> Option<Avx512> {
+        is_x86_feature_detected!("avx512f").then_some(Avx512(()))
+    }
+}
+
+fn first(count: usize) -> __mmask16 {
+    debug_assert!(count < LANES);
+    (1 << count) - 1
+}
+
+// SAFETY of all blocks below: `self` is there only if the processor has the instructions, and a reference to an array or a
+// slice is valid for as many numbers as it says (a mask leaves the others alone, faults included).
+impl Simd for Avx512 {
+    type V = __m512;
+    const REGISTERS: usize = 32;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> __m512 {
+        unsafe { _mm512_set1_ps(x) }
+    }
+    #[inline(always)]
+    fn load(self, from: &[f32; LANES]) -> __m512 {
+        unsafe { _mm512_loadu_ps(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn load_part(self, from: &[f32]) -> __m512 {
+        unsafe { _mm512_maskz_loadu_ps(first(from.len()), from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [f32; LANES], v: __m512) {
+        unsafe { _mm512_storeu_ps(to.as_mut_ptr(), v) }
+    }
+    #[inline(always)]
+    fn store_part(self, to: &mut [f32], v: __m512) {
+        unsafe { _mm512_mask_storeu_ps(to.as_mut_ptr(), first(to.len()), v) }
+    }
+    #[inline(always)]
+    fn add(self, a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_add_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sub(self, a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_sub_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul(self, a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_mul_ps(a, b) }
+    }
+    #[inline(always)]
+    fn div(self, a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_div_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sqrt(self, a: __m512) -> __m512 {
+        unsafe { _mm512_sqrt_ps(a) }
+    }
+    #[inline(always)]
+    fn fma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        unsafe { _mm512_fmadd_ps(a, b, c) }
+    }
+    #[inline(always)]
+    fn max(self, a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_max_ps(a, b) }
+    }
+    #[inline(always)]
+    fn select_gt(self, a: __m512, b: __m512, x: __m512, y: __m512) -> __m512 {
+        unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), y, x) }
+    }
+    #[inline(always)]
+    fn add_if_gt(self, sum: __m512, a: __m512, b: __m512, x: __m512) -> __m512 {
+        unsafe { _mm512_mask_add_ps(sum, _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), sum, x) }
+    }
+    #[inline(always)]
+    fn scale(self, x: __m512, power: __m512) -> __m512 {
+        unsafe {
+            let power = _mm512_slli_epi32::<23>(_mm512_castps_si512(power));
+            _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), power))
+        }
+    }
+    #[inline(always)]
+    fn sum(self, v: __m512) -> f32 {
+        unsafe {
+            let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(v)));
+            let half = _mm256_add_ps(_mm512_castps512_ps256(v), high);
+            let quarter = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps::<1>(half));
+            let pair = _mm_add_ps(quarter, _mm_movehl_ps(quarter, quarter));
+            _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! How a kernel is compared with its twin.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use clrs_kernels::Isa;
+use clrs_kernels::reference::Twin;
+
+/// Numbers that look random: the linear congruence of Knuth's MMIX, its high bits.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        random.uniform();
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    /// From 0 to 1.
+    pub fn uniform(&mut self) -> f64 {
+        self.next() as f64 / (1u64 << 31) as f64
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next()).expect("31 bits") % bound
+    }
+
+    /// Numbers around 0 that an `f32` holds exactly.
+    pub fn numbers(&mut self, count: usize, size: f64) -> Vec<f64> {
+        let one = |random: &mut Random| (random.uniform() + random.uniform() + random.uniform() - 1.5) * 2.0 * size;
+        (0..count).map(|_| f64::from(one(self) as f32)).collect()
+    }
+
+    /// Quarters from -1 to 1: sums of products of few of them are exact, and often equal.
+    pub fn grid(&mut self, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.below(9) as f64 / 4.0 - 1.0).collect()
+    }
+}
+
+pub fn narrow(x: &[f64]) -> Vec<f32> {
+    x.iter().map(|&x| x as f32).collect()
+}
+
+/// What a kernel gives: the output, and the gradients of all inputs.
+pub type Result = (Vec<f32>, Vec<Vec<f32>>);
+
+/// Compares a kernel with its twin on all instruction sets: values and gradients to 1e-5 of the largest, and some gradients
+/// with differences to 1e-3. `scale` says how large the numbers of an input are.
+pub fn compare<T: Twin>(
+    what: &str,
+    twin: &T,
+    seed: u64,
+    scale: impl Fn(&str) -> f64,
+    kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result,
+) {
+    // Cases in which rounding could decide a winner are no test.
+    let (inputs, want) = (seed * 1000..)
+        .find_map(|seed| {
+            let mut random = Random::new(seed);
+            let inputs: Vec<_> = twin.inputs().iter().map(|&(name, len)| random.numbers(len, scale(name))).collect();
+            let (want, margin) = twin.forward(&inputs);
+            (margin > 4e-6).then_some((inputs, want))
+        })
+        .expect("some seed");
+    let mut random = Random::new(seed + 1);
+    let d_output = random.numbers(want.len(), 1.0);
+    let d_want = twin.backward(&inputs, &d_output);
+    differences(what, twin, &inputs, &d_output, &d_want, &mut random);
+
+    let narrowed: Vec<Vec<f32>> = inputs.iter().map(|x| narrow(x)).collect();
+    for isa in Isa::available() {
+        let (got, d_got) = kernel(isa, &narrowed, &narrow(&d_output));
+        close(&format!("{what}, {isa}, output"), &got, &want, 1e-5);
+        assert_eq!(d_got.len(), d_want.len());
+        for (((name, _), d_got), d_want) in twin.inputs().iter().zip(&d_got).zip(&d_want) {
+            close(&format!("{what}, {isa}, gradient of {name}"), d_got, d_want, 1e-5);
+        }
+    }
+}
+
+/// The twin's gradients against differences of its output, for some numbers of each input. They agree far better than 1e-3, so
+/// that a kernel which equals the twin to 1e-5 agrees with differences to that.
+fn differences<T: Twin>(what: &str, twin: &T, inputs: &[Vec<f64>], d_output: &[f64], d_want: &[Vec<f64>], random: &mut Random) {
+    const STEP: f64 = 1e-6;
+    let loss = |inputs: &[Vec<f64>]| -> f64 { twin.forward(inputs).0.iter().zip(d_output).map(|(y, d)| y * d).sum() };
+    for (input, (name, len)) in twin.inputs().into_iter().enumerate() {
+        let top = d_want[input].iter().fold(0f64, |top, d| top.max(d.abs())).max(1e-3);
+        for _ in 0..if len == 0 { 0 } else { 2 } {
+            let at = random.below(len);
+            let mut moved = inputs.to_vec();
+            moved[input][at] += STEP;
+            let above = loss(&moved);
+            moved[input][at] = inputs[input][at] - STEP;
+            let slope = (above - loss(&moved)) / (2.0 * STEP);
+            let far = (slope - d_want[input][at]).abs() / top;
+            assert!(far < 1e-3, "{what}, {name}[{at}]: slope {slope}, gradient {}", d_want[input][at]);
+        }
+    }
+}
+
+pub fn close(what: &str, got: &[f32], want: &[f64], limit: f64) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    let top = want.iter().fold(1e-6f64, |top, x| top.max(x.abs()));
+    for (at, (&got, &want)) in got.iter().zip(want).enumerate() {
+        let far = (f64::from(got) - want).abs() / top;
+        assert!(far <= limit, "{what}: {got} at {at}, not {want}: {far:.1e} of {top}");
+    }
+}
+
+/// Compares a kernel with its twin where all sums are exact, so that both have to be equal, ties and kinks included.
+pub fn compare_exactly<T: Twin>(what: &str, twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result) {
+    let mut random = Random::new(seed);
+    let inputs: Vec<Vec<f64>> = twin.inputs().iter().map(|&(_, len)| random.grid(len)).collect();
+    let (want, _) = twin.forward(&inputs);
+    let d_output = random.grid(want.len());
+    let d_want = twin.backward(&inputs, &d_output);
+    let narrowed: Vec<Vec<f32>> = inputs.iter().map(|x| narrow(x)).collect();
+    for isa in Isa::available() {
+        let (got, d_got) = kernel(isa, &narrowed, &narrow(&d_output));
+        close(&format!("{what}, {isa}, output"), &got, &want, 0.0);
+        for (((name, _), d_got), d_want) in twin.inputs().iter().zip(&d_got).zip(&d_want) {
+            close(&format!("{what}, {isa}, gradient of {name}"), d_got, d_want, 0.0);
+        }
+    }
+}
+
+/// Instruction sets that fuse products give the same bits.
+pub fn same_bits<T: Twin>(twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result) {
+    let mut random = Random::new(seed);
+    let inputs: Vec<Vec<f32>> = twin.inputs().iter().map(|&(_, len)| narrow(&random.numbers(len, 0.5))).collect();
+    let outputs = twin.forward(&inputs.iter().map(|x| x.iter().map(|&x| f64::from(x)).collect()).collect::<Vec<_>>()).0.len();
+    let d_output = narrow(&random.numbers(outputs, 1.0));
+    let bits = |(output, gradients): Result| -> Vec<Vec<u32>> {
+        let all = std::iter::once(output).chain(gradients);
+        all.map(|x| x.iter().map(|x| x.to_bits()).collect()).collect()
+    };
+    let fused: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.fuses()).collect();
+    for pair in fused.windows(2) {
+        let [a, b] = [0, 1].map(|i| bits(kernel(pair[i], &inputs, &d_output)));
+        assert!(a == b, "{} and {} give different bits", pair[0], pair[1]);
+    }
+}
+
+/// The shapes that kernels are tried on: number of nodes, size of hidden vectors, channels of edges.
+pub fn shapes() -> impl Iterator<Item = (usize, usize, usize)> {
+    let all = [1, 2, 3, 5, 16, 17, 33].into_iter().flat_map(|n| [1, 8, 24, 128, 200].map(|h| (n, h)));
+    all.enumerate().map(|(i, (n, h))| (n, h, i % 5 + 1))
+}

@@ -1,0 +1,155 @@
+//! Messages against plain loops.
+
+mod common;
+
+use clrs_kernels::messages::{Gradients, InputGradients, Inputs, Prepared, Senders, Tape, Weights, backward, forward};
+use clrs_kernels::reference::Messages;
+use clrs_kernels::{Isa, Scratch};
+use common::{Random, Result, compare, compare_exactly, same_bits, shapes};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    All,
+    Itself,
+    Neighbours,
+}
+
+fn twin(kind: Kind, (nodes, hidden, channels): (usize, usize, usize)) -> Messages {
+    let mut random = Random::new(nodes as u64);
+    let mut heard = |x: usize, y: usize| match kind {
+        Kind::All => true,
+        Kind::Itself => x == y,
+        // Some nodes hear themselves only.
+        Kind::Neighbours => x == y || y % 3 != 1 && random.uniform() < 0.4,
+    };
+    let heard = (0..nodes * nodes).map(|pair| heard(pair / nodes, pair % nodes)).collect();
+    Messages { nodes, hidden, channels, heard, silence: kind == Kind::Neighbours }
+}
+
+fn kernel(twin: &Messages, kind: Kind, keep: bool) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
+    move |isa, inputs, d_out| {
+        let [receivers, senders, edges, edge, middle, middle_bias, last] = inputs else { panic!("seven inputs") };
+        let from = match kind {
+            Kind::All => Senders::All,
+            Kind::Itself => Senders::Itself,
+            Kind::Neighbours => Senders::Neighbours(&twin.heard),
+        };
+        let prepared = Prepared::new(&Weights { edge, middle, middle_bias, last });
+        let given = Inputs { receivers, senders, edges, from };
+        let mut scratch = Scratch::default();
+        let mut out = vec![f32::NAN; receivers.len()];
+        let mut without = out.clone();
+        let mut tape = Tape::new(keep);
+        forward(isa, &prepared, &given, &mut without, None, &mut scratch);
+        forward(isa, &prepared, &given, &mut out, Some(&mut tape), &mut scratch);
+        assert_eq!(out, without, "a tape changes nothing");
+        let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
+        let [d_receivers, d_senders, d_edges, d_edge, d_middle, d_bias, d_last] = &mut d[..] else { panic!("seven") };
+        let mut gradients = Gradients::new(twin.hidden, twin.channels);
+        let d_inputs = InputGradients { receivers: d_receivers, senders: d_senders, edges: Some(d_edges) };
+        backward(isa, &prepared, &given, &tape, d_out, d_inputs, &mut gradients, &mut scratch);
+        [&mut *d_edge, d_middle, d_bias, d_last].into_iter().for_each(|d| d.fill(0.0));
+        gradients.add_to(d_edge, d_middle, d_bias, d_last);
+        (out, d)
+    }
+}
+
+fn scale(twin: &Messages) -> impl Fn(&str) -> f64 {
+    let width = 1.5 / (twin.hidden as f64).sqrt();
+    move |name| if ["middle", "last"].contains(&name) { width } else { 0.7 }
+}
+
+fn all_shapes(kind: Kind) {
+    for (i, shape) in shapes().enumerate() {
+        let twin = twin(kind, shape);
+        let what = format!("{kind:?} {shape:?}");
+        compare(&what, &twin, i as u64, scale(&twin), kernel(&twin, kind, i % 2 == 0));
+    }
+}
+
+#[test]
+fn of_all_nodes_equal_their_twin() {
+    all_shapes(Kind::All);
+}
+
+#[test]
+fn of_neighbours_equal_their_twin() {
+    all_shapes(Kind::Neighbours);
+}
+
+#[test]
+fn of_the_node_itself_equal_their_twin() {
+    all_shapes(Kind::Itself);
+}
+
+#[test]
+fn on_a_grid_are_equal_ties_included() {
+    for (i, kind) in [Kind::All, Kind::Itself, Kind::Neighbours].into_iter().enumerate() {
+        for shape in [(1, 1, 1), (2, 8, 3), (5, 8, 2), (12, 4, 1), (17, 8, 2)] {
+            let twin = twin(kind, shape);
+            compare_exactly(&format!("{kind:?} {shape:?}"), &twin, i as u64, kernel(&twin, kind, i % 2 == 0));
+        }
+    }
+}
+
+#[test]
+fn kept_or_computed_anew_and_the_width_of_registers_do_not_show() {
+    let twin = twin(Kind::All, (12, 40, 3));
+    same_bits(&twin, 1, kernel(&twin, Kind::All, true));
+    let mut random = Random::new(3);
+    let inputs: Vec<Vec<f32>> = {
+        use clrs_kernels::reference::Twin;
+        twin.inputs().iter().map(|&(_, len)| common::narrow(&random.numbers(len, 0.5))).collect()
+    };
+    let d_out = common::narrow(&random.numbers(12 * 40, 1.0));
+    let isa = Isa::best();
+    let [kept, anew] = [true, false].map(|keep| kernel(&twin, Kind::All, keep)(isa, &inputs, &d_out));
+    assert!(kept == anew);
+}
+
+#[test]
+fn a_tile_may_end_inside_a_receiver() {
+    for (kind, keep) in [(Kind::All, true), (Kind::All, false), (Kind::Neighbours, true)] {
+        let twin = twin(kind, (150, 8, 2));
+        compare("150 nodes", &twin, 7, scale(&twin), kernel(&twin, kind, keep));
+    }
+}
+
+#[test]
+fn more_channels_than_hidden_numbers() {
+    let twin = twin(Kind::All, (6, 3, 70));
+    compare("70 channels", &twin, 7, |_| 0.3, kernel(&twin, Kind::All, true));
+}
+
+/// One hidden number: the message from `x` is `relu(relu(s[x])) * last`.
+fn small(senders: &[f32], last: f32, heard: &[bool]) -> (Vec<f32>, Vec<Option<usize>>) {
+    let n = senders.len();
+    let prepared = Prepared::new(&Weights { edge: &[0.0], middle: &[1.0], middle_bias: &[0.0], last: &[last] });
+    let (receivers, edges) = (vec![0.0; n], vec![0.0; n * n]);
+    let inputs = Inputs { receivers: &receivers, senders, edges: &edges, from: Senders::Neighbours(heard) };
+    let mut tape = Tape::new(true);
+    let mut out = vec![0.0; n];
+    forward(Isa::best(), &prepared, &inputs, &mut out, Some(&mut tape), &mut Scratch::default());
+    (out, (0..n).map(|y| tape.winner(y, 0)).collect())
+}
+
+#[test]
+fn silence_wins_where_nobody_speaks_or_all_is_less() {
+    let heard = [true, false, false, false];
+    assert_eq!(small(&[2.0, 3.0], 1.0, &heard), (vec![2.0, -1e6], vec![Some(0), None]));
+    assert_eq!(small(&[2.0, 3.0], -1e6, &heard), (vec![-1e6, -1e6], vec![None, None]));
+    // Where all speak, there is no silence.
+    assert_eq!(small(&[2.0, 3.0], -1e6, &[true; 4]), (vec![-2e6, -2e6], vec![Some(0), Some(0)]));
+}
+
+#[test]
+fn the_first_of_equal_messages_wins() {
+    assert_eq!(small(&[1.0, 2.0, 2.0], 1.0, &[true; 9]), (vec![2.0; 3], vec![Some(1); 3]));
+}
+
+#[test]
+fn nan_wins_only_if_it_is_first() {
+    let (out, winners) = small(&[f32::NAN, 2.0], 1.0, &[true; 4]);
+    assert!(out.iter().all(|x| x.is_nan()) && winners == [Some(0); 2]);
+    assert_eq!(small(&[2.0, f32::NAN], 1.0, &[true; 4]), (vec![2.0; 2], vec![Some(0); 2]));
+}

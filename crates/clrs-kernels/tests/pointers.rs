@@ -1,0 +1,80 @@
+//! Pointers of nodes and of edges against plain loops.
+
+mod common;
+
+use clrs_kernels::reference::{EdgePointers, Pointers};
+use clrs_kernels::{Isa, Scratch, edge_pointers, pointers};
+use common::{Result, compare, compare_exactly, same_bits, shapes};
+
+fn nodes(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
+    let given = pointers::Inputs {
+        from: &inputs[0],
+        to: &inputs[1],
+        edges: &inputs[2],
+        edge: &inputs[3],
+        last: &inputs[4],
+        state: inputs.get(5).map(|state| &state[..]),
+    };
+    let mut scratch = Scratch::default();
+    let mut logits = vec![f32::NAN; d_logits.len()];
+    pointers::forward(isa, &given, &mut logits, &mut scratch);
+    let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
+    let (first, state) = d.split_at_mut(5);
+    let [from, to, edges, edge, last] = first else { panic!("five") };
+    edge.fill(0.0);
+    last.fill(0.0);
+    let state = state.first_mut().map(|state| &mut state[..]);
+    let gradients = pointers::Gradients { from, to, edges: Some(edges), edge, last, state };
+    pointers::backward(isa, &given, d_logits, gradients, &mut scratch);
+    (logits, d)
+}
+
+fn edges(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
+    let given = edge_pointers::Inputs { pairs: &inputs[0], to: &inputs[1], last: &inputs[2] };
+    let mut scratch = Scratch::default();
+    let mut logits = vec![f32::NAN; d_logits.len()];
+    edge_pointers::forward(isa, &given, &mut logits, &mut scratch);
+    let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
+    let [pairs, to, last] = &mut d[..] else { panic!("three") };
+    last.fill(0.0);
+    edge_pointers::backward(isa, &given, d_logits, edge_pointers::Gradients { pairs, to, last }, &mut scratch);
+    (logits, d)
+}
+
+#[test]
+fn of_nodes_equal_their_twin() {
+    for (i, (n, h, c)) in shapes().enumerate() {
+        let twin = Pointers { nodes: n, hidden: h, channels: c, state: i % 2 == 1 };
+        compare(&format!("{twin:?}"), &twin, i as u64, |_| 0.7, nodes);
+    }
+}
+
+#[test]
+fn of_edges_equal_their_twin() {
+    for (i, (n, h, _)) in shapes().enumerate() {
+        let twin = EdgePointers { nodes: n, hidden: h };
+        compare(&format!("{twin:?}"), &twin, i as u64, |_| 0.7, edges);
+    }
+}
+
+#[test]
+fn on_a_grid_are_equal_ties_included() {
+    for (n, h, c) in [(1, 1, 1), (3, 8, 2), (8, 24, 3), (13, 16, 4)] {
+        let twin = Pointers { nodes: n, hidden: h, channels: c, state: n == 3 };
+        compare_exactly(&format!("{twin:?}"), &twin, 1, nodes);
+        let twin = EdgePointers { nodes: n, hidden: h };
+        compare_exactly(&format!("{twin:?}"), &twin, 1, edges);
+    }
+}
+
+#[test]
+fn the_width_of_registers_does_not_show() {
+    same_bits(&Pointers { nodes: 11, hidden: 40, channels: 3, state: true }, 1, nodes);
+    same_bits(&EdgePointers { nodes: 11, hidden: 40 }, 1, edges);
+}
+
+#[test]
+fn edges_need_no_channels() {
+    let twin = Pointers { nodes: 5, hidden: 20, channels: 0, state: true };
+    compare("no channels", &twin, 1, |_| 0.7, nodes);
+}
