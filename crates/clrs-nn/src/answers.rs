@@ -84,9 +84,8 @@ impl Answers {
         let pairs: Vec<(&Probe, &Array)> = probes.iter().zip(&predicted).collect();
         let columns = score::harden(&pairs, samples.len(), nodes)?;
         let verdicts = score::verdicts(algorithm, samples, &columns)?;
-        let share = |holds: fn(&Verdict) -> bool| {
-            verdicts.iter().filter(|verdict| holds(verdict)).count() as f64 / verdicts.len() as f64
-        };
+        let share =
+            |holds: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| holds(verdict)).count() as f64 / verdicts.len() as f64;
         let outcome = Outcome {
             outputs: scores.outputs,
             score: scores.score,

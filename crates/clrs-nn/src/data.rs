@@ -92,9 +92,16 @@ pub struct Source {
 }
 
 enum Samples {
-    Fixed { runs: Runs, order: Order, seed: (u32, u64) },
+    Fixed {
+        runs: Runs,
+        order: Order,
+        seed: (u32, u64),
+    },
     /// A sampler per size, in turn.
-    Endless { samplers: Vec<Sampler>, recorder: Recorder },
+    Endless {
+        samplers: Vec<Sampler>,
+        recorder: Recorder,
+    },
 }
 
 impl Source {
@@ -104,11 +111,7 @@ impl Source {
     }
 
     /// The same, a source for every size.
-    pub fn train_by_size(
-        recipe: &Recipe,
-        algorithm: &'static dyn AnyAlgorithm,
-        index: usize,
-    ) -> Result<Vec<Source>, DataError> {
+    pub fn train_by_size(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Vec<Source>, DataError> {
         let count = if recipe.data == ON_THE_FLY { training::sizes(algorithm, &recipe.lengths).len() } else { 1 };
         (0..count).map(|size| Source::of_sizes(recipe, algorithm, index, |place| place == size)).collect()
     }
@@ -244,8 +247,7 @@ const VALIDATION: usize = (1 << 20) - 1;
 
 fn sampler(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, size: usize, seed: u32) -> Result<Sampler, DataError> {
     let options = training::options(algorithm, &recipe.edge_chances);
-    Sampler::new(algorithm, size, seed, &options)
-        .map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })
+    Sampler::new(algorithm, size, seed, &options).map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })
 }
 
 /// A seed of its own for every algorithm and size.
@@ -270,11 +272,7 @@ pub fn fixed(data: &str, algorithm: &'static dyn AnyAlgorithm, split: Split) -> 
 }
 
 /// One of the benchmark's sets.
-pub(crate) fn benchmark_set(
-    version: Version,
-    algorithm: &dyn AnyAlgorithm,
-    split: Split,
-) -> Result<BenchmarkSet, DataError> {
+pub(crate) fn benchmark_set(version: Version, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<BenchmarkSet, DataError> {
     let is_it = |set: &BenchmarkSet| set.algorithm.name() == algorithm.name() && set.split == split;
     let missing = || DataError::NotInBenchmark { algorithm: algorithm.name().into(), version: version.name() };
     version.sets().into_iter().find(is_it).ok_or_else(missing)

@@ -169,7 +169,8 @@ impl Part {
         changes: &Changes,
         manner: Manner,
     ) -> Result<Part, EvaluateError> {
-        let Prepared { batch, outputs: truth } = &Prepared::new(samples, changes, 0)?;
+        let Prepared { batch, outputs: truth } = Prepared::new(samples, changes, 0)?;
+        let batch = &batch;
         let (mut hints, mut steps) = (HintScorer::default(), 0);
         let mut watch = manner.hints.then(|| HintWatch::new(samples, changes, batch, &mut hints));
         let mut dump = manner.dump.then(|| Dump::new(batch));
@@ -185,7 +186,7 @@ impl Part {
         watch.map_or(Ok(()), HintWatch::finish)?;
         let dump = dump.map(|dump| dump.finish(&logits));
         let predicted = logits.into_iter().map(|(place, logits)| decide(batch, place, logits)).collect();
-        Ok(Part { truth: truth.clone(), predicted, hints, dump, steps })
+        Ok(Part { truth, predicted, hints, dump, steps })
     }
 }
 

@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn every_algorithm_of_the_benchmark_has_its_numbers() {
         for algorithm in Registry::builtin().iter().take(30) {
-            for (table, processor) in [Table::Test, Table::Validation].into_iter().flat_map(|table| MODELS.map(|of| (table, of))) {
+            for (table, processor) in [Table::Test, Table::Validation].into_iter().flat_map(|table| MODELS.map(|of| (table, of)))
+            {
                 let found = reported(table, algorithm.name(), processor).expect("a number");
                 assert!((0.0..=1.0).contains(&found.mean) && found.deviation >= 0.0, "{} {processor}", algorithm.name());
             }
@@ -75,8 +76,7 @@ mod tests {
         for (family, processor) in Family::ALL.into_iter().flat_map(|family| MODELS.map(|processor| (family, processor))) {
             let registry = Registry::builtin();
             let members = registry.iter().take(30).filter(|algorithm| algorithm.family() == family);
-            let means: Vec<f64> =
-                members.map(|of| reported(Table::Test, of.name(), processor).expect("a number").mean).collect();
+            let means: Vec<f64> = members.map(|of| reported(Table::Test, of.name(), processor).expect("a number").mean).collect();
             let mean = means.iter().sum::<f64>() / means.len() as f64;
             let reported = find("test_family", family.name(), model(processor).expect("it has one")).expect("a number").mean;
             assert!((mean - reported).abs() < 2e-4, "{} {processor}: {mean}, {reported}", family.name());

@@ -171,7 +171,9 @@ pub fn load(path: &Path, parameters: &mut Parameters) -> Result<(NamedArrays, St
     let file = NamedArrays::read(path).map_err(RunError::Arrays)?;
     let state = head(&file).ok_or_else(|| RunError::Format(path.into()))?.state;
     let known = |name: &str| parameters.list().iter().any(|parameter| parameter.name == name);
-    if let Some(unknown) = file.arrays.keys().find(|name| !name.starts_with("adam/") && !name.starts_with("carried/") && !known(name)) {
+    if let Some(unknown) =
+        file.arrays.keys().find(|name| !name.starts_with("adam/") && !name.starts_with("carried/") && !known(name))
+    {
         return Err(wrong(ArraysError::Unknown(unknown.clone())));
     }
     file.fill(parameters, |parameter| parameter.name.clone()).map_err(wrong)?;

@@ -74,13 +74,7 @@ impl Network {
 }
 
 /// Puts the outputs of samples that have ended where they belong.
-fn keep(
-    results: &mut Vec<(usize, Vec<f32>)>,
-    outputs: Vec<(usize, Tensor<3>)>,
-    ended: &[usize],
-    alive: &[usize],
-    batch: &Batch,
-) {
+fn keep(results: &mut Vec<(usize, Vec<f32>)>, outputs: Vec<(usize, Tensor<3>)>, ended: &[usize], alive: &[usize], batch: &Batch) {
     for (number, (place, logits)) in outputs.into_iter().enumerate() {
         let width: usize = row_shape(&batch.spec()[place], batch.nodes()).iter().product();
         if number == results.len() {

@@ -344,7 +344,10 @@ fn prefetch(sources: Vec<Vec<Source>>, recipe: &Recipe, first: usize) -> Batches
 enum Queue {
     Batches(Source),
     /// A source and its lanes for every size, in turn.
-    Chunks { sources: Vec<(Source, Lanes)>, turn: usize },
+    Chunks {
+        sources: Vec<(Source, Lanes)>,
+        turn: usize,
+    },
 }
 
 impl Queue {

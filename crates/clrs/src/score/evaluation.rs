@@ -283,3 +283,75 @@ pub(super) fn cells(array: &Array) -> Cow<'_, [f64]> {
         Data::I64(cells) => Cow::Owned(cells.iter().map(|&x| x as f64).collect()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use crate::sampling::{FixedSet, Sampler, Settings};
+    use crate::trajectory::Trajectory;
+
+    /// Of every array the row of one step, of the samples that have it, and of those that are chosen.
+    fn at(batch: &Batch, step: usize, chosen: &dyn Fn(usize) -> bool, keep_axis: bool) -> Batch {
+        let samples: Vec<usize> =
+            (0..batch.samples()).filter(|&sample| chosen(sample) && batch.lengths[sample] > step as f64).collect();
+        let hints = batch.iter().filter(|(probe, _)| probe.stage == Stage::Hint);
+        let row = |array: &Array| {
+            let cells = cells(array);
+            let width = cells.len() / (array.shape[0] * batch.samples());
+            let start = |sample: usize| (step * batch.samples() + sample) * width;
+            let values = samples.iter().flat_map(|&sample| cells[start(sample)..][..width].to_vec()).collect();
+            let mut shape = if keep_axis { vec![1, samples.len()] } else { vec![samples.len()] };
+            shape.extend(&array.shape[2..]);
+            Array { shape, data: Data::F64(values) }
+        };
+        let (probes, arrays) = hints.map(|(probe, array)| (probe.clone(), row(array))).unzip();
+        let spec = crate::spec::Spec::new(probes).expect("hints of a spec");
+        Batch { spec, arrays, lengths: vec![1.0; samples.len()] }
+    }
+
+    #[test]
+    fn hints_added_batch_by_batch_are_scored_as_all_at_once() {
+        for name in ["bfs", "bellman_ford", "articulation_points", "binary_search"] {
+            let algorithm = Registry::builtin().find(name).expect("it is there");
+            let drawn = |seed: u32| {
+                FixedSet::new(Sampler::new(algorithm, 8, seed, &Settings::default()).expect("a sampler"), 6).expect("samples")
+            };
+            let (truth, guess) = (drawn(1), drawn(2));
+            let steps = truth.runs().longest().max(guess.runs().longest());
+            let dense = |set: &FixedSet| Batch::new(&set.runs().iter().collect::<Vec<Trajectory<'_>>>(), steps);
+            let (truth, mut guess) = (dense(&truth).expect("one size"), dense(&guess).expect("one size"));
+            // Of a guess every step counts, whether or not its own run has it.
+            guess.lengths.fill(f64::MAX);
+            let longest = truth.lengths.iter().fold(0.0f64, |most, length| most.max(*length)) as usize;
+
+            let all = |step: usize| at(&guess, step, &|_| true, false);
+            let rows: Vec<Batch> = (1..longest).map(all).collect();
+            let named = |batch: &Batch| -> Vec<(String, Array)> {
+                batch.iter().map(|(probe, array)| (probe.name.to_string(), array.clone())).collect()
+            };
+            let rows: Vec<Vec<(String, Array)>> = rows.iter().map(named).collect();
+            let predicted: Vec<Vec<(&str, &Array)>> =
+                rows.iter().map(|row| row.iter().map(|(name, array)| (&**name, array)).collect()).collect();
+            let whole = evaluate_hints(&truth, &predicted).expect("scores");
+
+            let mut scorer = HintScorer::default();
+            for part in [0..2usize, 2..6] {
+                for step in 1..longest {
+                    let chosen = |sample: usize| part.contains(&sample) && truth.lengths[sample] > step as f64;
+                    let (truth, guess) = (at(&truth, step, &chosen, true), at(&guess, step, &chosen, false));
+                    if truth.samples() > 0 {
+                        let guess = named(&guess);
+                        let guess: Vec<(&str, &Array)> = guess.iter().map(|(name, array)| (&**name, array)).collect();
+                        scorer.add(step, &truth, &guess).expect("of the right shape");
+                    }
+                }
+            }
+            for (whole, parts) in whole.iter().zip(scorer.finish()) {
+                let near = |a: f64, b: f64| (a - b).abs() < 1e-12 || a.is_nan() && b.is_nan();
+                assert!(near(whole.score, parts.score), "{name}: {whole:?}, {parts:?}");
+                assert!(whole.along_time.iter().zip(&parts.along_time).all(|(a, b)| near(*a, *b)), "{name} {whole:?}");
+            }
+        }
+    }
+}

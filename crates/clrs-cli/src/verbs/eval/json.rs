@@ -31,8 +31,7 @@ pub(super) fn for_summary<'j>(judged: &'j [Judged<'_>]) -> Vec<summary::Judged<'
 
 /// A line per sample.
 pub(super) fn examples(task: &Task<'_>, runs: &Runs, report: &Report, lines: &mut String) -> Result<()> {
-    let outputs: Vec<&str> =
-        runs.spec().iter().filter(|probe| probe.stage == Stage::Output).map(|probe| &*probe.name).collect();
+    let outputs: Vec<&str> = runs.spec().iter().filter(|probe| probe.stage == Stage::Output).map(|probe| &*probe.name).collect();
     let named = |cells: &[Cells<'_>]| -> Map<String, Value> {
         outputs.iter().zip(cells).map(|(name, cells)| ((*name).to_string(), json!(cells))).collect()
     };
