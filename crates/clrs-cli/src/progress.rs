@@ -48,6 +48,14 @@ impl Bar {
         self.whole.load(Ordering::Relaxed)
     }
 
+    /// So many more samples are done.
+    pub(crate) fn add(&self, count: usize) {
+        self.terminal.inc(count as u64);
+        if let Some(plain) = &self.plain {
+            plain.samples(count);
+        }
+    }
+
     pub(crate) fn finish(&self) {
         self.terminal.finish_and_clear();
     }
@@ -55,10 +63,7 @@ impl Bar {
 
 impl Progress for Bar {
     fn samples(&self, _plan: &Plan, count: usize) {
-        self.terminal.inc(count as u64);
-        if let Some(plain) = &self.plain {
-            plain.samples(count);
-        }
+        self.add(count);
     }
 
     fn done(&self, plan: &Plan, _made: &Made) {

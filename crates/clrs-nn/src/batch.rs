@@ -69,6 +69,13 @@ impl Batch {
         self.lengths.first().map_or(0, |&longest| live_steps(longest))
     }
 
+    /// The same samples, each of which takes so many steps of the network, one at least.
+    #[must_use]
+    pub fn lasting(mut self, steps: usize) -> Batch {
+        self.lengths.fill(steps.max(1) + 1);
+        self
+    }
+
     /// How many samples are alive in a step.
     pub fn live(&self, step: usize) -> usize {
         self.lengths.partition_point(|&length| live_steps(length) > step)

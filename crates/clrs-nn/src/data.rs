@@ -3,13 +3,13 @@
 //! What a batch holds depends on the recipe and on the batch's number alone, so a run that was stopped goes on with the same
 //! batches: [`Source::skip`] passes over those it has seen.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clrs::clrs30::{Split, Version};
+use clrs::clrs30::{BenchmarkSet, Split, Version};
 use clrs::random::RandomState;
 use clrs::sampling::{FixedSet, SampleError, Sampler};
 use clrs::transform::{TransformError, cyclic_permutations, plain_permutations, predecessors_as_input, random_positions};
-use clrs::{AnyAlgorithm, Recorder, Runs, Spec, Trajectory, training};
+use clrs::{AnyAlgorithm, Kind, Probe, Recorder, Runs, Spec, Trajectory, training};
 use clrs_store::{SetReader, StoreError};
 
 use crate::recipe::{ON_THE_FLY, Order, Permutations, Recipe};
@@ -27,15 +27,17 @@ pub enum DataError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{}: runs of {found}, not of {expected}", .path.display())]
-    Other { path: std::path::PathBuf, found: String, expected: String },
+    Other { path: PathBuf, found: String, expected: String },
     #[error("`data` is `{0}`: it is a version of the benchmark (clrs30@2.0.3, clrs30@1.0.0), `{ON_THE_FLY}`, or a folder")]
     Unknown(String),
-    #[error("{algorithm} is no part of {version}: train it with data={ON_THE_FLY}, or on a folder of sets")]
+    #[error("{algorithm} is no part of {version}: its samples can be made on the fly, or read from a folder of sets")]
     NotInBenchmark { algorithm: String, version: &'static str },
     #[error("`batch_size` is {asked}, but the set of {algorithm} has {samples} samples")]
     BatchSize { algorithm: String, asked: usize, samples: usize },
     #[error("`lengths` names no size")]
     NoLengths,
+    #[error("{algorithm}: the samples have no {stage} `{probe}` of the kind that the network was trained with", stage = .stage.name())]
+    Probe { algorithm: String, stage: clrs::Stage, probe: String },
 }
 
 /// What a recipe does to every batch of an algorithm.
@@ -56,6 +58,12 @@ impl Changes {
             pred_as_input: recipe.pred_as_input && training::has_fixed_order(algorithm),
             permutations: recipe.permutations,
         }
+    }
+
+    /// The same, but positions stay as they are.
+    #[must_use]
+    pub fn fixed(&self) -> Changes {
+        Changes { positions: None, ..self.clone() }
     }
 
     /// A batch of that number, changed.
@@ -84,9 +92,16 @@ pub struct Source {
 }
 
 enum Samples {
-    Fixed { runs: Runs, order: Order, seed: (u32, u64) },
+    Fixed {
+        runs: Runs,
+        order: Order,
+        seed: (u32, u64),
+    },
     /// A sampler per size, in turn.
-    Endless { samplers: Vec<Sampler>, recorder: Recorder },
+    Endless {
+        samplers: Vec<Sampler>,
+        recorder: Recorder,
+    },
 }
 
 impl Source {
@@ -96,11 +111,7 @@ impl Source {
     }
 
     /// The same, a source for every size.
-    pub fn train_by_size(
-        recipe: &Recipe,
-        algorithm: &'static dyn AnyAlgorithm,
-        index: usize,
-    ) -> Result<Vec<Source>, DataError> {
+    pub fn train_by_size(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Vec<Source>, DataError> {
         let count = if recipe.data == ON_THE_FLY { training::sizes(algorithm, &recipe.lengths).len() } else { 1 };
         (0..count).map(|size| Source::of_sizes(recipe, algorithm, index, |place| place == size)).collect()
     }
@@ -175,23 +186,47 @@ impl Source {
         self.number += batches;
         Ok(())
     }
+}
 
-    /// The probes that its batches have.
-    pub fn spec(&self, recipe: &Recipe) -> Result<Spec, DataError> {
-        let algorithm = || self.algorithm.name().to_string();
-        let small;
-        let runs = match &self.samples {
-            Samples::Fixed { runs, .. } => runs,
-            Samples::Endless { .. } => {
-                let size = *training::sizes(self.algorithm, &recipe.lengths).first().ok_or(DataError::NoLengths)?;
-                small = FixedSet::new(sampler(recipe, self.algorithm, size, 0)?, 1);
-                small.as_ref().map_err(|_| DataError::NoLengths)?.runs()
-            }
-        };
-        let batch = clrs::Batch::new(&[runs.get(0)], 0).map_err(|error| DataError::Padding { algorithm: algorithm(), error })?;
-        let changed = self.changes.apply(batch, 0).map_err(|error| DataError::Transform { algorithm: algorithm(), error })?;
-        Ok(changed.spec)
+/// The probes that samples of an algorithm have by a recipe, before anything is changed.
+pub fn recorded_spec(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm) -> Result<Spec, DataError> {
+    if let Ok(version) = recipe.data.parse::<Version>() {
+        return Ok(version.spec(algorithm));
     }
+    let path = set_path(Path::new(&recipe.data), algorithm, Split::Train);
+    // A network can be judged where the folder that it was trained on is gone.
+    if recipe.data == ON_THE_FLY || !path.exists() {
+        return Ok(Spec::from(algorithm.spec()));
+    }
+    Ok(open_set(&path, algorithm)?.header().spec.clone())
+}
+
+/// The probes that a network for an algorithm has by a recipe.
+pub fn network_spec(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm) -> Result<Spec, DataError> {
+    let failed = |error| DataError::Sample { algorithm: algorithm.name().into(), error };
+    let sampler = Sampler::new(algorithm, SMALL, 0, &clrs::Settings::default()).map_err(failed)?;
+    let runs = FixedSet::new(sampler, 1).map_err(failed)?.into_runs();
+    let runs = with_probes(runs, &recorded_spec(recipe, algorithm)?, algorithm)?;
+    let padding = |error| DataError::Padding { algorithm: algorithm.name().into(), error };
+    let batch = clrs::Batch::new(&[runs.get(0)], 0).map_err(padding)?;
+    let changed = Changes::new(recipe, algorithm, 0, Split::Test).apply(batch, 0);
+    Ok(changed.map_err(|error| DataError::Transform { algorithm: algorithm.name().into(), error })?.spec)
+}
+
+/// Every algorithm has samples of so many nodes.
+const SMALL: usize = 4;
+
+/// The same samples with the probes of another spec: those that it does not name are left out.
+pub fn with_probes(runs: Runs, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Runs, DataError> {
+    // Versions of the benchmark differ in whether an order of the nodes is called one, or plain pointers.
+    let plain = |kind: Kind| if kind == Kind::Permutation { Kind::Pointer } else { kind };
+    let same = |a: &Probe, b: &Probe| (a.stage, a.location, plain(a.kind)) == (b.stage, b.location, plain(b.kind));
+    let there = |probe: &Probe| runs.spec().get(&probe.name).is_some_and(|other| same(other, probe));
+    if let Some(missing) = spec.iter().find(|probe| !there(probe)) {
+        let (algorithm, probe) = (algorithm.name().into(), missing.name.to_string());
+        return Err(DataError::Probe { algorithm, stage: missing.stage, probe });
+    }
+    Ok(runs.with_spec(spec))
 }
 
 /// The samples that a recipe validates an algorithm on: the set of the benchmark or the folder, or as many as it says, made
@@ -212,8 +247,7 @@ const VALIDATION: usize = (1 << 20) - 1;
 
 fn sampler(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, size: usize, seed: u32) -> Result<Sampler, DataError> {
     let options = training::options(algorithm, &recipe.edge_chances);
-    Sampler::new(algorithm, size, seed, &options)
-        .map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })
+    Sampler::new(algorithm, size, seed, &options).map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })
 }
 
 /// A seed of its own for every algorithm and size.
@@ -224,11 +258,7 @@ fn seed(seed: u32, algorithm: usize, place: usize) -> u32 {
 /// A fixed set, whole: of the benchmark, or of a folder.
 pub fn fixed(data: &str, algorithm: &'static dyn AnyAlgorithm, split: Split) -> Result<Runs, DataError> {
     if let Ok(version) = data.parse::<Version>() {
-        let is_it = |set: &clrs::clrs30::BenchmarkSet| set.algorithm.name() == algorithm.name() && set.split == split;
-        let set = version.sets().into_iter().find(is_it).ok_or_else(|| DataError::NotInBenchmark {
-            algorithm: algorithm.name().into(),
-            version: version.name(),
-        })?;
+        let set = benchmark_set(version, algorithm, split)?;
         let failed = |error| DataError::Sample { algorithm: algorithm.name().into(), error };
         let sampler = Sampler::new(algorithm, set.size, set.seed, &clrs::Settings::default()).map_err(failed)?;
         let runs = FixedSet::new(sampler, set.samples).map_err(failed)?.into_runs();
@@ -238,11 +268,27 @@ pub fn fixed(data: &str, algorithm: &'static dyn AnyAlgorithm, split: Split) -> 
     if !folder.is_dir() {
         return Err(DataError::Unknown(data.into()));
     }
-    let path = folder.join(format!("{}_{}.arrow", algorithm.name(), split.name()));
-    let mut reader = SetReader::open(&path)?;
+    Ok(open_set(&set_path(folder, algorithm, split), algorithm)?.read_all()?)
+}
+
+/// One of the benchmark's sets.
+pub(crate) fn benchmark_set(version: Version, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<BenchmarkSet, DataError> {
+    let is_it = |set: &BenchmarkSet| set.algorithm.name() == algorithm.name() && set.split == split;
+    let missing = || DataError::NotInBenchmark { algorithm: algorithm.name().into(), version: version.name() };
+    version.sets().into_iter().find(is_it).ok_or_else(missing)
+}
+
+/// Where a folder has a set.
+pub(crate) fn set_path(folder: &Path, algorithm: &dyn AnyAlgorithm, split: Split) -> PathBuf {
+    folder.join(format!("{}_{}.arrow", algorithm.name(), split.name()))
+}
+
+/// A file that should hold runs of an algorithm.
+pub(crate) fn open_set(path: &Path, algorithm: &dyn AnyAlgorithm) -> Result<SetReader, DataError> {
+    let reader = SetReader::open(path)?;
     if reader.header().algorithm != algorithm.name() {
         let (found, expected) = (reader.header().algorithm.clone(), algorithm.name().into());
-        return Err(DataError::Other { path, found, expected });
+        return Err(DataError::Other { path: path.into(), found, expected });
     }
-    Ok(reader.read_all()?)
+    Ok(reader)
 }

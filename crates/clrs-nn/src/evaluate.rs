@@ -1,23 +1,67 @@
 //! How well a network does on a set: the reference's score, validity and exactness.
 
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use rayon::prelude::*;
 
-use clrs::batch::{Array, Data, row_shape};
-use clrs::score::{self, ScoreError};
-use clrs::{AnyAlgorithm, Batch as Dense, Column, Kind, Probe, Runs, Spec, Stage, Trajectory};
+use clrs::score::{HintScore, HintScorer, ScoreError, Verdict};
+use clrs::{AnyAlgorithm, Array, Batch as Dense, Cells, Column, Probe, Runs, Stage, Trajectory};
 
+use crate::answers::{Answers, decide, undecided, write};
 use crate::batch::Batch;
 use crate::data::Changes;
-use crate::feedback::{self, SCORED};
-use crate::network::{Mode, Network};
+use crate::dump::Dump;
+use crate::hints::HintWatch;
+use crate::network::{Mode, Network, Shown};
 use crate::parameters::Weights;
+use crate::tensors::NamedArrays;
+use crate::train::Flow;
 
-/// Samples of one set in batches that the network reads, with what is true.
-pub struct Examples {
-    /// The samples as they were recorded.
-    pub runs: Runs,
-    batches: Vec<Dense>,
+/// A network, for one of its algorithms.
+#[derive(Clone, Copy)]
+pub struct Candidate<'n> {
+    /// The network.
+    pub network: &'n Network,
+    /// Its parameters.
+    pub weights: &'n Weights,
+    /// The place of the algorithm among its tasks.
+    pub task: usize,
+    /// The algorithm.
+    pub algorithm: &'n dyn AnyAlgorithm,
+}
+
+/// How a set is gone through.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Samples of a batch.
+    pub batch_size: usize,
+    /// How many steps the network takes.
+    pub steps: Steps,
+    /// Whether hints are scored.
+    pub hints: bool,
+    /// Whether hidden states and logits of the first batch are kept.
+    pub dump: bool,
+}
+
+/// How many steps the network takes for a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// As many as the algorithm took, which no one knows who has not run it. This is what papers report.
+    Oracle,
+    /// As many as the algorithm may take at most on that many nodes.
+    Max,
+    /// Until decisions repeat, and at most those of [`Steps::Max`].
+    Fixpoint,
+}
+
+impl Steps {
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Steps::Oracle => "oracle",
+            Steps::Max => "max",
+            Steps::Fixpoint => "fixpoint",
+        }
+    }
 }
 
 /// What a network makes of a set.
@@ -33,6 +77,23 @@ pub struct Outcome {
     pub exactness: f64,
 }
 
+/// An outcome, and what it is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The outputs of every sample as the network decided on them, in the order of the algorithm's outputs.
+    pub predicted: Vec<Vec<Column>>,
+    /// What is to be said of them.
+    pub verdicts: Vec<Verdict>,
+    /// Steps that the network took, the mean over samples.
+    pub mean_steps: f64,
+    /// Scores of hints, if they were asked for and are predicted.
+    pub hints: Vec<HintScore>,
+    /// Hidden states and logits of the first batch, if they were asked for.
+    pub dump: Option<NamedArrays>,
+}
+
 /// Why a network cannot be judged.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -43,112 +104,188 @@ pub enum EvaluateError {
     Transform(#[from] clrs::transform::TransformError),
     #[error(transparent)]
     Padding(#[from] clrs::batch::BatchError),
+    #[error("there are no samples")]
+    NoSamples,
+    #[error("a sample has no steps")]
+    NoSteps,
+    #[error("a batch has one sample at least")]
+    BatchSize,
+    #[error("stopped")]
+    Stopped,
+}
+
+/// Judges a network on a set, batch by batch: neither the hints of the set nor what is predicted of them are in memory whole.
+/// After every batch `on_batch` is told how many samples were in it.
+pub fn examine(
+    candidate: Candidate<'_>,
+    runs: &Runs,
+    changes: &Changes,
+    manner: Manner,
+    on_batch: &mut dyn FnMut(usize) -> Flow,
+) -> Result<Report, EvaluateError> {
+    if manner.batch_size == 0 {
+        return Err(EvaluateError::BatchSize);
+    }
+    let changes = &changes.fixed();
+    let samples: Vec<Trajectory<'_>> = runs.iter().collect();
+    let (mut answers, mut hints, mut dump, mut steps) = (Answers::default(), HintScorer::default(), None, 0);
+    for (number, batch) in samples.chunks(manner.batch_size).enumerate() {
+        // A batch is computed in parts, each on a thread; one that is kept, in one piece.
+        let manner = Manner { dump: manner.dump && number == 0, ..manner };
+        let size = if manner.dump { batch.len() } else { PART };
+        let parts = batch.par_chunks(size).map(|samples| Part::new(candidate, samples, changes, manner));
+        for part in parts.collect::<Result<Vec<_>, _>>()? {
+            answers.add(&part.truth, &part.predicted);
+            hints.append(part.hints);
+            dump = dump.or(part.dump);
+            steps += part.steps;
+        }
+        if on_batch(batch.len()) == Flow::Stop {
+            return Err(EvaluateError::Stopped);
+        }
+    }
+    let (outcome, predicted, verdicts) = answers.judge(&samples, candidate.algorithm)?;
+    let mean_steps = steps as f64 / samples.len() as f64;
+    Ok(Report { outcome, predicted, verdicts, mean_steps, hints: hints.finish(), dump })
+}
+
+/// Samples of a part: its tensors stay in a core's cache.
+const PART: usize = 8;
+
+/// What is known of some samples.
+struct Part {
+    truth: Vec<(Probe, Array)>,
+    predicted: Vec<Array>,
+    hints: HintScorer,
+    dump: Option<NamedArrays>,
+    /// Steps of all samples together.
+    steps: usize,
+}
+
+impl Part {
+    fn new(
+        candidate: Candidate<'_>,
+        samples: &[Trajectory<'_>],
+        changes: &Changes,
+        manner: Manner,
+    ) -> Result<Part, EvaluateError> {
+        let Prepared { batch, outputs: truth } = Prepared::new(samples, changes, 0)?;
+        let batch = &batch;
+        let (mut hints, mut steps) = (HintScorer::default(), 0);
+        let mut watch = manner.hints.then(|| HintWatch::new(samples, changes, batch, &mut hints));
+        let mut dump = manner.dump.then(|| Dump::new(batch));
+        let logits = unroll(candidate, batch, manner.steps, &mut |shown| {
+            steps += shown.alive.len();
+            if let Some(watch) = &mut watch {
+                watch.see(shown);
+            }
+            if let Some(dump) = &mut dump {
+                dump.see(shown);
+            }
+        });
+        watch.map_or(Ok(()), HintWatch::finish)?;
+        let dump = dump.map(|dump| dump.finish(&logits));
+        let predicted = logits.into_iter().map(|(place, logits)| decide(batch, place, logits)).collect();
+        Ok(Part { truth, predicted, hints, dump, steps })
+    }
+}
+
+/// Samples of one set in batches that the network reads, to be judged again and again.
+pub struct Examples {
+    runs: Runs,
+    batches: Vec<Prepared>,
 }
 
 impl Examples {
     /// Cuts samples into batches and changes them as a recipe says.
     pub fn new(runs: Runs, changes: &Changes, batch_size: usize) -> Result<Examples, EvaluateError> {
         let samples: Vec<Trajectory<'_>> = runs.iter().collect();
-        let batches = samples.chunks(batch_size).enumerate().map(|(number, samples)| {
-            Ok::<_, EvaluateError>(changes.apply(Dense::new(samples, 0)?, number as u64)?)
-        });
+        let batches = samples.chunks(batch_size).enumerate();
+        let batches = batches.map(|(number, samples)| Prepared::new(samples, changes, number as u64));
         let batches = batches.collect::<Result<_, _>>()?;
         Ok(Examples { runs, batches })
     }
 
-    /// Judges a network on them.
-    pub fn judge(
-        &self,
-        network: &Network,
-        weights: &Weights,
-        task: usize,
-        algorithm: &dyn AnyAlgorithm,
-    ) -> Result<Outcome, EvaluateError> {
-        let predicted: Vec<Vec<Array>> =
-            self.batches.par_iter().map(|dense| predict(network, weights, task, &Batch::new(dense))).collect();
-        judge(&self.batches, &predicted, &self.runs, algorithm)
+    /// Judges a network on them, which takes as many steps as the algorithm did.
+    pub fn judge(&self, candidate: Candidate<'_>) -> Result<Outcome, EvaluateError> {
+        let predict = |Prepared { batch, .. }: &Prepared| predict(candidate, batch);
+        let predicted: Vec<Vec<Array>> = self.batches.par_iter().map(predict).collect();
+        let mut answers = Answers::default();
+        self.batches.iter().zip(&predicted).for_each(|(batch, predicted)| answers.add(&batch.outputs, predicted));
+        let samples: Vec<Trajectory<'_>> = self.runs.iter().collect();
+        Ok(answers.judge(&samples, candidate.algorithm)?.0)
     }
 }
 
-/// The decisions of a network on a batch, computed in parts, each on one thread. Those of a part are in its own order.
-pub fn predict_parts(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Vec<Array>> {
-    batch.parts(PART).par_iter().map(|part| predict(network, weights, task, part)).collect()
+/// The decisions of a network on a batch, which takes as many steps as the algorithm did: an array per output, in the dense layout
+/// and the order of the dense batch.
+pub fn predict(candidate: Candidate<'_>, batch: &Batch) -> Vec<Array> {
+    let logits = unroll(candidate, batch, Steps::Oracle, &mut |_| {});
+    logits.into_iter().map(|(place, logits)| decide(batch, place, logits)).collect()
 }
 
-/// Samples of a part.
-const PART: usize = 8;
-
-/// The decisions of a network on a batch: an array per output, in the dense layout and the order of the dense batch.
-pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Array> {
-    let outputs = network.unroll(weights.clone(), task, batch, Mode::Evaluate, &mut |_, _, _| {});
-    let decide = |(place, logits): (usize, burn::tensor::Tensor<3>)| {
-        let probe = &batch.spec()[place];
-        let decided: Vec<f32> = feedback::hard(probe.kind, logits, SCORED).try_into_vec_as().expect("f32");
-        dense(probe, batch, &decided)
+/// The same, computed in parts, each on one thread.
+pub fn predict_parts(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Array> {
+    let unroll = |part: Batch| {
+        let logits = network.unroll(weights.clone(), task, &part, Mode::Evaluate, &mut |_, _, _| {});
+        (part, logits)
     };
-    outputs.into_iter().map(decide).collect()
-}
-
-/// `[B, R, K]` in the batch's order as a dense array in the order it came in: pointers as nodes again.
-fn dense(probe: &Probe, batch: &Batch, decided: &[f32]) -> Array {
-    let (samples, nodes) = (batch.samples(), batch.nodes());
-    let numbers = decided.len() / samples;
-    let as_nodes = probe.kind == Kind::Pointer || probe.kind == Kind::Permutation;
-    let row = if as_nodes { numbers / nodes } else { numbers };
-    let mut values = vec![0.0; samples * row];
-    for (decided, &sample) in decided.chunks_exact(numbers).zip(batch.order()) {
-        let into = &mut values[sample * row..(sample + 1) * row];
-        if as_nodes {
-            for (into, one_hot) in into.iter_mut().zip(decided.chunks_exact(nodes)) {
-                *into = feedback::first_largest(one_hot) as f64;
-            }
-        } else {
-            into.iter_mut().zip(decided).for_each(|(into, decided)| *into = f64::from(*decided));
+    let parts: Vec<_> = batch.parts(PART).into_par_iter().map(unroll).collect();
+    let outputs = batch.spec().iter().enumerate().filter(|(_, probe)| probe.stage == Stage::Output);
+    let mut predicted: Vec<(usize, Array)> = outputs.map(|(place, probe)| (place, undecided(probe, batch))).collect();
+    for (part, logits) in parts {
+        for ((place, array), (_, logits)) in predicted.iter_mut().zip(logits) {
+            write(&batch.spec()[*place], batch.nodes(), logits, part.order().iter().copied(), array);
         }
     }
-    let shape = [samples].into_iter().chain(row_shape(probe, nodes)).collect();
-    Array { shape, data: Data::F64(values) }
+    predicted.into_iter().map(|(_, array)| array).collect()
 }
 
-fn judge(truth: &[Dense], predicted: &[Vec<Array>], runs: &Runs, algorithm: &dyn AnyAlgorithm) -> Result<Outcome, EvaluateError> {
-    // Only outputs are put together: the hints of a large set take gigabytes.
-    let probes: Vec<Probe> = truth[0].spec.iter().filter(|probe| probe.stage == Stage::Output).cloned().collect();
-    let place = |probe: &Probe| truth[0].spec.iter().position(|of| of.name == probe.name).expect("it is from there");
-    let arrays = probes.iter().map(|probe| concatenate(truth.iter().map(|batch| &batch.arrays[place(probe)]))).collect();
-    let lengths = truth.iter().flat_map(|batch| batch.lengths.clone()).collect();
-    let whole = Dense { spec: Spec::new(probes.clone()).expect("names are taken once"), arrays, lengths };
-    let guesses: Vec<Array> = (0..probes.len()).map(|output| concatenate(predicted.iter().map(|of| &of[output]))).collect();
-
-    let named: Vec<(&str, &Array)> = probes.iter().map(|probe| &*probe.name).zip(&guesses).collect();
-    let scores = score::evaluate(&whole, &named)?;
-    let pairs: Vec<(&Probe, &Array)> = probes.iter().zip(&guesses).collect();
-    let nodes = runs.iter().next().map_or(1, |run| run.nodes());
-    let columns: Vec<Vec<Column>> = score::harden(&pairs, runs.len(), nodes)?;
-    let samples: Vec<Trajectory<'_>> = runs.iter().collect();
-    Ok(Outcome {
-        outputs: scores.outputs,
-        score: scores.score,
-        validity: score::validity(algorithm, &samples, &columns)?,
-        exactness: score::exactness(&samples, &columns)?,
-    })
+/// A batch that the network reads, and the outputs that are true.
+struct Prepared {
+    batch: Batch,
+    outputs: Vec<(Probe, Array)>,
 }
 
-/// Arrays end to end along their first axis, as f64.
-fn concatenate<'a>(arrays: impl Iterator<Item = &'a Array>) -> Array {
-    let (mut shape, mut values) = (Vec::new(), Vec::new());
-    for array in arrays {
-        match &array.data {
-            Data::F64(data) => values.extend_from_slice(data),
-            Data::F32(data) => values.extend(data.iter().map(|&x| f64::from(x))),
-            Data::I64(data) => values.extend(data.iter().map(|&x| x as f64)),
+impl Prepared {
+    /// Of hints the first row is kept, which the network is given, and how many there are.
+    fn new(samples: &[Trajectory<'_>], changes: &Changes, number: u64) -> Result<Prepared, EvaluateError> {
+        if samples.iter().any(|sample| sample.steps() == 0) {
+            return Err(EvaluateError::NoSteps);
         }
-        if shape.is_empty() {
-            shape.clone_from(&array.shape);
-        } else {
-            shape[0] += array.shape[0];
-        }
+        let mut dense = changes.apply(Dense::new(&first_rows(samples).iter().collect::<Vec<_>>(), 0)?, number)?;
+        dense.lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
+        let batch = Batch::new(&dense);
+        let pairs = dense.spec.iter().cloned().zip(dense.arrays);
+        Ok(Prepared { batch, outputs: pairs.filter(|(probe, _)| probe.stage == Stage::Output).collect() })
     }
-    Array { shape, data: Data::F64(values) }
+}
+
+/// The samples as if they ended after their first step.
+fn first_rows(samples: &[Trajectory<'_>]) -> Runs {
+    let mut first = Runs::new(samples[0].spec().clone());
+    for sample in samples {
+        let cells = sample.iter().map(|(probe, cells)| cells.slice(0..probe.width(sample.nodes())));
+        let cells: Vec<Cells<'_>> = cells.collect();
+        first.push(sample.nodes(), 1, &cells).expect("cells of a run of these probes");
+    }
+    first
+}
+
+/// The logits of all outputs by their places in the spec, samples in the batch's order.
+fn unroll(
+    Candidate { network, weights, task, algorithm }: Candidate<'_>,
+    batch: &Batch,
+    steps: Steps,
+    watch: &mut dyn FnMut(&Shown<'_>),
+) -> Vec<(usize, Tensor<3>)> {
+    // The first hint row is given, the others are predicted.
+    let most = algorithm.max_steps(batch.nodes()).saturating_sub(1).max(1);
+    match steps {
+        Steps::Oracle => network.watch(weights.clone(), task, batch, Mode::Evaluate, watch),
+        Steps::Max => network.watch(weights.clone(), task, &batch.clone().lasting(most), Mode::Evaluate, watch),
+        Steps::Fixpoint => network.settle(weights.clone(), task, batch, most, watch),
+    }
 }
 
 /// The device that a network's numbers are computed on.

@@ -2,33 +2,42 @@
 //!
 //! Everything is driven by the spec of an algorithm: no algorithm is named here. `network` puts encoders (`encode`), a
 //! processor (`processors`) and decoders (`decode`) together; `batch` is what it reads, `loss` what it is judged by.
-//! `train` runs a `recipe` on `data` and leaves its traces in a folder (`run`); `evaluate` says how well a network does.
+//! `train` runs a `recipe` on `data` and leaves its traces in a folder (`run`). `trained` is a network of such a folder,
+//! `evaluate` says how well it does on a `set`, and `summary` puts several of them together, beside the `paper`.
 
+mod answers;
 pub mod batch;
 pub mod chunk;
 pub mod chunked;
 pub mod data;
 mod decode;
+mod dump;
 mod encode;
 pub mod evaluate;
 mod events;
 pub mod features;
 mod feedback;
+mod hints;
 mod loss;
 mod lstm;
 pub mod network;
 pub mod optimise;
+pub mod paper;
 pub mod parameters;
 pub mod processors;
 pub mod recipe;
 pub mod recording;
 pub mod run;
+pub mod set;
 pub mod settings;
+mod settle;
+pub mod summary;
 pub mod tensors;
 pub mod train;
+pub mod trained;
 
 pub use batch::Batch;
-pub use network::{BuildError, Mode, Network, Task};
+pub use network::{BuildError, Mode, Network, Shown, Task};
 pub use parameters::{Parameters, Weights};
 pub use recipe::Recipe;
 pub use settings::Settings;

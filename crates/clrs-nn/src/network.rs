@@ -4,7 +4,7 @@
 //! `i` reads hint `i` (the first is always the true one) and predicts hint `i + 1`. Samples that have ended are dropped, and
 //! outputs are decoded once, where a sample ends: the reference computes everything and masks, and gets the same numbers.
 
-use burn::tensor::{Bool, Device, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use clrs::random::RandomState;
 use clrs::{Kind, Spec, Stage};
 
@@ -32,14 +32,14 @@ pub struct Task {
 pub struct Network {
     settings: Settings,
     tasks: Vec<Task>,
-    heads: Vec<Heads>,
+    pub(crate) heads: Vec<Heads>,
     processor: Box<dyn Processor>,
     lstm: Option<Lstm>,
 }
 
 /// What an algorithm has for itself.
-struct Heads {
-    encoders: Encoders,
+pub(crate) struct Heads {
+    pub(crate) encoders: Encoders,
     decoders: Decoders,
 }
 
@@ -61,6 +61,18 @@ pub enum Mode<'r> {
     Train(Option<&'r mut RandomState>),
     /// Only predictions are fed.
     Evaluate,
+}
+
+/// What a step shows to those who watch.
+pub struct Shown<'s> {
+    /// Its number, from 0.
+    pub step: usize,
+    /// The samples that are alive, by their places in the batch.
+    pub alive: &'s [usize],
+    /// Their hidden states after it, `[alive * N, H]`.
+    pub hidden: &'s Tensor<2>,
+    /// The logits of their hints, by places in the spec.
+    pub hints: &'s [(usize, Tensor<3>)],
 }
 
 impl Network {
@@ -142,8 +154,22 @@ impl Network {
         weights: Weights,
         task: usize,
         batch: &Batch,
-        mut mode: Mode<'_>,
+        mode: Mode<'_>,
         on_hint: &mut dyn FnMut(usize, usize, &Tensor<3>),
+    ) -> Vec<(usize, Tensor<3>)> {
+        self.watch(weights, task, batch, mode, &mut |shown| {
+            shown.hints.iter().for_each(|(place, logits)| on_hint(shown.step, *place, logits));
+        })
+    }
+
+    /// The same, but a step shows all there is to see of it.
+    pub fn watch(
+        &self,
+        weights: Weights,
+        task: usize,
+        batch: &Batch,
+        mut mode: Mode<'_>,
+        watch: &mut dyn FnMut(&Shown<'_>),
     ) -> Vec<(usize, Tensor<3>)> {
         let heads = &self.heads[task];
         let pass = heads.encoders.pass(weights, self.settings.hidden);
@@ -151,14 +177,13 @@ impl Network {
         let inputs = self.inputs(task, batch, &device);
         let mut state = State::default();
         let mut ended = Vec::new();
+        let places: Vec<usize> = (0..batch.samples()).collect();
         for step in 0..batch.steps() {
             let (now, next) = (batch.live(step), batch.live(step + 1));
             let hints = self.hints(task, batch, step, now, state.hints.take(), &mut mode, &device);
             let (read, lstm) = self.step(&pass, task, &inputs, &hints, now, &state, &mut mode);
             let logits = self.decode(&pass, task, &read, Stage::Hint, &mut mode);
-            for (place, logits) in &logits {
-                on_hint(step, *place, logits);
-            }
+            watch(&Shown { step, alive: &places[..now], hidden: &read.next, hints: &logits });
             if next < now {
                 ended.push(read.slice(next..now));
             }
@@ -178,7 +203,7 @@ impl Network {
     }
 
     /// What does not change from step to step.
-    fn inputs(&self, task: usize, batch: &Batch, device: &Device) -> Said {
+    pub(crate) fn inputs(&self, task: usize, batch: &Batch, device: &Device) -> Said {
         let samples = batch.samples();
         self.said(task, samples, batch.nodes(), device, |place| batch.tensor(place, 0, samples, device))
     }
@@ -206,7 +231,7 @@ impl Network {
 
     /// The hints that a step reads, by their places in the spec: the truth, or what was predicted.
     #[expect(clippy::too_many_arguments, reason = "one call, and a struct of them would have no other use")]
-    fn hints(
+    pub(crate) fn hints(
         &self,
         task: usize,
         batch: &Batch,
@@ -369,6 +394,17 @@ impl Said {
             edges: self.edges.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
             graph: self.graph.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
             neighbours: self.neighbours.clone().map(|pairs| pairs.slice([first])),
+            count: self.count,
+        }
+    }
+
+    /// Some samples, by their places.
+    pub(crate) fn select(&self, places: &Tensor<1, Int>) -> Said {
+        Said {
+            nodes: self.nodes.iter().map(|channels| channels.clone().select(0, places.clone())).collect(),
+            edges: self.edges.iter().map(|channels| channels.clone().select(0, places.clone())).collect(),
+            graph: self.graph.iter().map(|channels| channels.clone().select(0, places.clone())).collect(),
+            neighbours: self.neighbours.clone().map(|pairs| pairs.select(0, places.clone())),
             count: self.count,
         }
     }

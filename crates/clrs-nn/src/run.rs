@@ -56,6 +56,8 @@ pub enum RunError {
     InUse(PathBuf),
     #[error("{}: {error}", .path.display())]
     Recipe { path: PathBuf, error: RecipeError },
+    #[error(transparent)]
+    Arrays(ArraysError),
     #[error("{}: {error}", .path.display())]
     Checkpoint { path: PathBuf, error: ArraysError },
     #[error("{}: a checkpoint of another program or version", .0.display())]
@@ -166,13 +168,12 @@ pub fn read_recipe(path: &Path) -> Result<Recipe, RunError> {
 /// Reads parameters of a checkpoint; returns the file for what else it holds, and how far the run was.
 pub fn load(path: &Path, parameters: &mut Parameters) -> Result<(NamedArrays, State), RunError> {
     let wrong = |error| RunError::Checkpoint { path: path.into(), error };
-    let file = NamedArrays::read(path).map_err(|error| match error {
-        ArraysError::Io { path, error } => RunError::Io { path, error },
-        error => RunError::Checkpoint { path: path.into(), error },
-    })?;
+    let file = NamedArrays::read(path).map_err(RunError::Arrays)?;
     let state = head(&file).ok_or_else(|| RunError::Format(path.into()))?.state;
     let known = |name: &str| parameters.list().iter().any(|parameter| parameter.name == name);
-    if let Some(unknown) = file.arrays.keys().find(|name| !name.starts_with("adam/") && !name.starts_with("carried/") && !known(name)) {
+    if let Some(unknown) =
+        file.arrays.keys().find(|name| !name.starts_with("adam/") && !name.starts_with("carried/") && !known(name))
+    {
         return Err(wrong(ArraysError::Unknown(unknown.clone())));
     }
     file.fill(parameters, |parameter| parameter.name.clone()).map_err(wrong)?;

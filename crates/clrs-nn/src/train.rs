@@ -15,12 +15,13 @@ use crate::batch::Batch;
 use crate::chunk::{Chunk, Lanes};
 use crate::chunked::Carried;
 use crate::data::{self, Changes, DataError, Source};
-use crate::evaluate::{EvaluateError, Examples, Outcome};
-use crate::network::{BuildError, Network, Task};
+use crate::evaluate::{Candidate, EvaluateError, Examples, Outcome};
+use crate::network::{BuildError, Network};
 use crate::optimise::{Adam, Rule};
 use crate::parameters::{Parameters, Weights};
 use crate::recipe::Recipe;
 use crate::run::{self, RunError, RunFolder, State};
+use crate::trained::{TaskError, tasks};
 
 /// A network in training.
 pub struct Trainer {
@@ -40,12 +41,8 @@ pub struct Trainer {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum TrainError {
-    #[error("no algorithm to learn: set `algorithms`")]
-    NoAlgorithm,
     #[error(transparent)]
-    Algorithm(#[from] clrs::registry::UnknownAlgorithm),
-    #[error("{0} is named twice in `algorithms`")]
-    Twice(String),
+    Task(#[from] TaskError),
     #[error("`{name}` is 0: {rule}")]
     Zero { name: &'static str, rule: &'static str },
     #[error(transparent)]
@@ -93,14 +90,7 @@ impl Trainer {
     /// A new network, by a recipe.
     pub fn new(recipe: Recipe, registry: &Registry, device: &Device) -> Result<Trainer, TrainError> {
         validate(&recipe)?;
-        let mut algorithms: Vec<&'static dyn AnyAlgorithm> = Vec::new();
-        for name in &recipe.algorithms {
-            let algorithm = registry.find(name)?;
-            if algorithms.iter().any(|other| other.name() == algorithm.name()) {
-                return Err(TrainError::Twice(name.clone()));
-            }
-            algorithms.push(algorithm);
-        }
+        let (algorithms, tasks) = tasks(&recipe, registry)?;
         let indexed = || algorithms.iter().copied().enumerate();
         let sources = indexed().map(|(index, algorithm)| {
             if recipe.chunk_length > 0 {
@@ -110,10 +100,7 @@ impl Trainer {
             Ok(vec![Source::train(&recipe, algorithm, index)?])
         });
         let sources = sources.collect::<Result<Vec<_>, DataError>>()?;
-        let tasks = sources.iter().zip(&algorithms).map(|(sources, algorithm)| {
-            Ok::<_, DataError>(Task { name: algorithm.name().into(), spec: sources[0].spec(&recipe)? })
-        });
-        let (network, parameters) = Network::new(tasks.collect::<Result<_, _>>()?, &recipe.network(), recipe.seed)?;
+        let (network, parameters) = Network::new(tasks, &recipe.network(), recipe.seed)?;
         let validation = indexed().map(|(index, algorithm)| {
             let runs = data::validation(&recipe, algorithm, index)?;
             let changes = Changes::new(&recipe, algorithm, index, Split::Val);
@@ -219,7 +206,8 @@ impl Trainer {
         let step = self.state.step;
         let mut outcomes = Vec::with_capacity(self.algorithms.len());
         for (task, (algorithm, examples)) in self.algorithms.iter().zip(&self.validation).enumerate() {
-            let outcome = examples.judge(&self.network, &weights, task, *algorithm)?;
+            let candidate = Candidate { network: &self.network, weights: &weights, task, algorithm: *algorithm };
+            let outcome = examples.judge(candidate)?;
             let Outcome { score, validity, exactness, .. } = outcome;
             let name = algorithm.name();
             folder.note(step, name, &[("val", score), ("validity", validity), ("exactness", exactness)])?;
@@ -356,7 +344,10 @@ fn prefetch(sources: Vec<Vec<Source>>, recipe: &Recipe, first: usize) -> Batches
 enum Queue {
     Batches(Source),
     /// A source and its lanes for every size, in turn.
-    Chunks { sources: Vec<(Source, Lanes)>, turn: usize },
+    Chunks {
+        sources: Vec<(Source, Lanes)>,
+        turn: usize,
+    },
 }
 
 impl Queue {
@@ -389,9 +380,6 @@ impl Queue {
 }
 
 fn validate(recipe: &Recipe) -> Result<(), TrainError> {
-    if recipe.algorithms.is_empty() {
-        return Err(TrainError::NoAlgorithm);
-    }
     let at_least_one = [
         ("steps", recipe.steps, "there is nothing to train"),
         ("batch_size", recipe.batch_size, "a batch has one sample at least"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -66,6 +66,13 @@ impl Partial {
             Err(error) => Err(error.error).at(&self.path),
         }
     }
+}
+
+/// Writes a file that appears when it is whole.
+pub fn write_whole(path: &Path, existing: Existing, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut partial = Partial::create(path, existing)?;
+    partial.file().write_all(bytes).at(path)?;
+    partial.finish()
 }
 
 /// A folder under a temporary name beside its own. It is gone if it is dropped before it is whole.

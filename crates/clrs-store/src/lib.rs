@@ -23,6 +23,6 @@ pub mod tfds;
 pub mod verify;
 
 pub use error::{Problem, StoreError};
-pub use file::{Existing, sync};
+pub use file::{Existing, sync, write_whole};
 pub use native::{Header, Provenance, SetReader, SetWriter, Summary};
 pub use set::Set;

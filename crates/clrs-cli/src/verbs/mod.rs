@@ -1,6 +1,8 @@
 //! One file per verb: its arguments, and what it does with them.
 
 mod completions;
+#[cfg(feature = "networks")]
+mod eval;
 mod export;
 mod generate;
 mod import;
@@ -31,6 +33,8 @@ pub(crate) enum Verb {
     Import(import::Arguments),
     #[cfg(feature = "networks")]
     Train(train::Arguments),
+    #[cfg(feature = "networks")]
+    Eval(eval::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -49,6 +53,8 @@ impl Verb {
             Verb::Import(arguments) => import::run(&arguments),
             #[cfg(feature = "networks")]
             Verb::Train(arguments) => train::run(&arguments),
+            #[cfg(feature = "networks")]
+            Verb::Eval(arguments) => eval::run(&arguments),
             Verb::Completions(arguments) => {
                 completions::run(&arguments);
                 Ok(())

@@ -32,7 +32,7 @@ pub struct HintScore {
 pub fn evaluate(truth: &Batch, predicted: &[(&str, &Array)]) -> Result<Scores, ScoreError> {
     let mut outputs = Vec::new();
     for pair in pairs(truth, Stage::Output, predicted)? {
-        outputs.push((pair.probe.name.to_string(), score(pair.kind, &pair.predicted, &pair.truth, pair.last)));
+        outputs.push((pair.probe.name.to_string(), Tally::new(pair.kind, &pair.predicted, &pair.truth, pair.last).score()));
     }
     let score = outputs.iter().fold(0.0, |sum, (_, score)| sum + score) / outputs.len() as f64;
     Ok(Scores { outputs, score })
@@ -41,28 +41,155 @@ pub fn evaluate(truth: &Batch, predicted: &[(&str, &Array)]) -> Result<Scores, S
 /// Scores predicted hints: `predicted[i]` holds the arrays `[B, ...]` predicted for step `i + 1`. Step 0 is given, not scored.
 pub fn evaluate_hints(truth: &Batch, predicted: &[Vec<(&str, &Array)>]) -> Result<Vec<HintScore>, ScoreError> {
     let longer = |step: usize| truth.lengths.iter().map(move |&length| (step as f64) < length);
-    let mut scores: Vec<HintScore> = Vec::new();
+    let mut scorer = HintScorer::default();
     for (i, predicted) in predicted.iter().enumerate() {
         let step = i + 1;
-        for (place, pair) in pairs_at(truth, step, predicted)?.into_iter().enumerate() {
-            if i == 0 {
-                scores.push(HintScore { name: pair.probe.name.to_string(), score: 0.0, along_time: Vec::new() });
-            }
-            let row = pair.truth.len() / truth.samples();
-            let kept = |cells: &[f64]| -> Vec<f64> {
-                longer(step).zip(cells.chunks_exact(row)).filter(|(kept, _)| *kept).flat_map(|(_, row)| row.to_vec()).collect()
-            };
-            let any = longer(step).any(|longer| longer);
-            let score = if any { score(pair.kind, &kept(&pair.predicted), &kept(&pair.truth), pair.last) } else { 0.0 };
-            scores[place].along_time.push(score);
-        }
+        let pairs = pairs_at(truth, step, predicted)?;
+        let kept = |cells: &[f64]| -> Vec<f64> {
+            let row = cells.len() / truth.samples();
+            longer(step).zip(cells.chunks_exact(row)).filter(|(kept, _)| *kept).flat_map(|(_, row)| row.to_vec()).collect()
+        };
+        let tallies = pairs.iter().map(|pair| {
+            let tally = Tally::new(pair.kind, &kept(&pair.predicted), &kept(&pair.truth), pair.last);
+            (&*pair.probe.name, tally)
+        });
+        scorer.tally(step, longer(step).filter(|longer| *longer).count(), tallies);
     }
     let steps = pairwise_sum(&truth.lengths.iter().map(|length| length - 1.0).collect::<Vec<_>>());
-    for score in &mut scores {
-        let counted = |(i, score): (usize, &f64)| score * longer(i + 1).filter(|longer| *longer).count() as f64;
-        score.score = pairwise_sum(&score.along_time.iter().enumerate().map(counted).collect::<Vec<_>>()) / steps;
+    Ok(scorer.scores(steps))
+}
+
+/// Scores of hints that are added up step by step and batch by batch, so that a set need not be in memory whole. They are those
+/// of [`evaluate_hints`] on all of it at once.
+#[derive(Clone, Debug, Default)]
+pub struct HintScorer {
+    hints: Vec<(String, Vec<Tally>)>,
+    /// How many samples have each predicted step.
+    samples: Vec<usize>,
+}
+
+impl HintScorer {
+    /// Adds what is predicted for a step, from 1 on, of samples that all have it: arrays `[B, ...]`. Of the truth only this step
+    /// is there, `[1, B, ...]`.
+    pub fn add(&mut self, step: usize, truth: &Batch, predicted: &[(&str, &Array)]) -> Result<(), ScoreError> {
+        let pairs = pairs_at(truth, 0, predicted)?;
+        let tally = |pair: &Pair<'_>| Tally::new(pair.kind, &pair.predicted, &pair.truth, pair.last);
+        self.tally(step, truth.samples(), pairs.iter().map(|pair| (&*pair.probe.name, tally(pair))));
+        Ok(())
     }
-    Ok(scores)
+
+    /// Adds all that was added to another, of samples of the same algorithm.
+    pub fn append(&mut self, other: HintScorer) {
+        for (place, &samples) in other.samples.iter().enumerate() {
+            let tallies = other.hints.iter().map(|(name, tallies)| (&**name, tallies[place]));
+            self.tally(place + 1, samples, tallies);
+        }
+    }
+
+    /// The scores of all that was added.
+    pub fn finish(self) -> Vec<HintScore> {
+        let steps = self.samples.iter().sum::<usize>() as f64;
+        self.scores(steps)
+    }
+
+    fn tally<'n>(&mut self, step: usize, samples: usize, tallies: impl Iterator<Item = (&'n str, Tally)>) {
+        let place = step - 1;
+        self.samples.resize(self.samples.len().max(step), 0);
+        self.samples[place] += samples;
+        for (hint, (name, tally)) in tallies.enumerate() {
+            if hint == self.hints.len() {
+                self.hints.push((name.to_string(), Vec::new()));
+            }
+            let steps = &mut self.hints[hint].1;
+            steps.resize(steps.len().max(step), Tally { kind: tally.kind, ..Tally::default() });
+            steps[place].add(tally);
+        }
+    }
+
+    /// Means over so many steps of samples.
+    fn scores(self, steps: f64) -> Vec<HintScore> {
+        let HintScorer { hints, samples } = self;
+        let score = |(name, tallies): (String, Vec<Tally>)| {
+            let of_step = |(tally, &samples): (&Tally, &usize)| if samples > 0 { tally.score() } else { 0.0 };
+            let along_time: Vec<f64> = tallies.iter().zip(&samples).map(of_step).collect();
+            let counted = |(score, &samples): (&f64, &usize)| score * samples as f64;
+            let score = pairwise_sum(&along_time.iter().zip(&samples).map(counted).collect::<Vec<_>>()) / steps;
+            HintScore { name, score, along_time }
+        };
+        hints.into_iter().map(score).collect()
+    }
+}
+
+/// What a score is made of: counts, or a sum of squares, that add up over batches.
+#[derive(Clone, Copy, Debug)]
+struct Tally {
+    kind: Kind,
+    /// Right answers; of a mask, every yes that is one; of a scalar, the squared errors.
+    right: f64,
+    /// Answers that are asked for.
+    asked: f64,
+    false_yes: f64,
+    false_no: f64,
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally { kind: Kind::Scalar, right: 0.0, asked: 0.0, false_yes: 0.0, false_no: 0.0 }
+    }
+}
+
+impl Tally {
+    fn new(kind: Kind, predicted: &[f64], truth: &[f64], last: usize) -> Tally {
+        let cells = || predicted.iter().zip(truth);
+        let none = Tally { kind, ..Tally::default() };
+        match kind {
+            Kind::Scalar => {
+                let squares: Vec<f64> = cells().map(|(p, t)| (p - t) * (p - t)).collect();
+                Tally { right: pairwise_sum(&squares), asked: squares.len() as f64, ..none }
+            }
+            // A prediction of exactly 0.5 is neither yes nor no.
+            Kind::Mask => {
+                let count = |counts: fn(f64, f64) -> bool| {
+                    cells().filter(|(_, t)| **t != -1.0).filter(|(p, t)| counts(**p, **t)).count() as f64
+                };
+                Tally {
+                    right: count(|p, t| p > 0.5 && t > 0.5),
+                    false_yes: count(|p, t| p > 0.5 && t < 0.5),
+                    false_no: count(|p, t| p < 0.5 && t > 0.5),
+                    ..none
+                }
+            }
+            // How often the largest of a row is where it should be, over rows that are asked.
+            Kind::MaskOne | Kind::Categorical { .. } => {
+                let rows = || predicted.chunks_exact(last).zip(truth.chunks_exact(last));
+                let asked = || rows().filter(|(_, truth)| !truth.contains(&-1.0));
+                let right = asked().filter(|(predicted, truth)| argmax(predicted) == argmax(truth)).count() as f64;
+                Tally { right, asked: asked().count() as f64, ..none }
+            }
+            Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => {
+                let right = cells().filter(|(p, t)| p == t).count() as f64;
+                Tally { right, asked: truth.len() as f64, ..none }
+            }
+        }
+    }
+
+    fn add(&mut self, other: Tally) {
+        self.right += other.right;
+        self.asked += other.asked;
+        self.false_yes += other.false_yes;
+        self.false_no += other.false_no;
+    }
+
+    /// Of a mask the F1 score of "yes" over all cells that are asked, of a scalar the mean squared error, else the share of
+    /// right answers.
+    fn score(&self) -> f64 {
+        if self.kind != Kind::Mask {
+            return self.right / self.asked;
+        }
+        let share = |of: f64| if of > 0.0 { self.right / of } else { 1.0 };
+        let (precision, recall) = (share(self.right + self.false_yes), share(self.right + self.false_no));
+        if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
+    }
 }
 
 /// A truth and its prediction, cells as `f64`.
@@ -134,40 +261,6 @@ fn fuse(cycle: &[f64], mask: &[f64], nodes: usize) -> Vec<f64> {
     cycle.chunks_exact(nodes).zip(mask).enumerate().map(pointer).collect()
 }
 
-fn score(kind: Kind, predicted: &[f64], truth: &[f64], last: usize) -> f64 {
-    match kind {
-        Kind::Scalar => {
-            let squares: Vec<f64> = predicted.iter().zip(truth).map(|(p, t)| (p - t) * (p - t)).collect();
-            pairwise_sum(&squares) / squares.len() as f64
-        }
-        Kind::Mask => micro_f1(predicted, truth),
-        Kind::MaskOne | Kind::Categorical { .. } => accuracy_of_rows(predicted, truth, last),
-        Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => {
-            predicted.iter().zip(truth).filter(|(p, t)| p == t).count() as f64 / truth.len() as f64
-        }
-    }
-}
-
-/// The F1 score of "yes" over all cells that are asked. A prediction of exactly 0.5 is neither yes nor no.
-fn micro_f1(predicted: &[f64], truth: &[f64]) -> f64 {
-    let count = |counts: fn(f64, f64) -> bool| {
-        let asked = predicted.iter().zip(truth).filter(|(_, t)| **t != -1.0);
-        asked.filter(|(p, t)| counts(**p, **t)).count() as f64
-    };
-    let true_yes = count(|p, t| p > 0.5 && t > 0.5);
-    let false_yes = count(|p, t| p > 0.5 && t < 0.5);
-    let false_no = count(|p, t| p < 0.5 && t > 0.5);
-    let share = |of: f64| if of > 0.0 { true_yes / of } else { 1.0 };
-    let (precision, recall) = (share(true_yes + false_yes), share(true_yes + false_no));
-    if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
-}
-
-/// How often the largest of a row is where it should be, over rows that are asked.
-fn accuracy_of_rows(predicted: &[f64], truth: &[f64], last: usize) -> f64 {
-    let rows = || predicted.chunks_exact(last).zip(truth.chunks_exact(last)).filter(|(_, truth)| !truth.contains(&-1.0));
-    rows().filter(|(predicted, truth)| argmax(predicted) == argmax(truth)).count() as f64 / rows().count() as f64
-}
-
 /// The first of the largest; as in `NumPy`, NaN is larger than everything.
 pub(super) fn argmax(row: &[f64]) -> usize {
     let mut best = 0;
@@ -188,5 +281,77 @@ pub(super) fn cells(array: &Array) -> Cow<'_, [f64]> {
         Data::F64(cells) => Cow::Borrowed(cells),
         Data::F32(cells) => Cow::Owned(cells.iter().map(|&x| f64::from(x)).collect()),
         Data::I64(cells) => Cow::Owned(cells.iter().map(|&x| x as f64).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use crate::sampling::{FixedSet, Sampler, Settings};
+    use crate::trajectory::Trajectory;
+
+    /// Of every array the row of one step, of the samples that have it, and of those that are chosen.
+    fn at(batch: &Batch, step: usize, chosen: &dyn Fn(usize) -> bool, keep_axis: bool) -> Batch {
+        let samples: Vec<usize> =
+            (0..batch.samples()).filter(|&sample| chosen(sample) && batch.lengths[sample] > step as f64).collect();
+        let hints = batch.iter().filter(|(probe, _)| probe.stage == Stage::Hint);
+        let row = |array: &Array| {
+            let cells = cells(array);
+            let width = cells.len() / (array.shape[0] * batch.samples());
+            let start = |sample: usize| (step * batch.samples() + sample) * width;
+            let values = samples.iter().flat_map(|&sample| cells[start(sample)..][..width].to_vec()).collect();
+            let mut shape = if keep_axis { vec![1, samples.len()] } else { vec![samples.len()] };
+            shape.extend(&array.shape[2..]);
+            Array { shape, data: Data::F64(values) }
+        };
+        let (probes, arrays) = hints.map(|(probe, array)| (probe.clone(), row(array))).unzip();
+        let spec = crate::spec::Spec::new(probes).expect("hints of a spec");
+        Batch { spec, arrays, lengths: vec![1.0; samples.len()] }
+    }
+
+    #[test]
+    fn hints_added_batch_by_batch_are_scored_as_all_at_once() {
+        for name in ["bfs", "bellman_ford", "articulation_points", "binary_search"] {
+            let algorithm = Registry::builtin().find(name).expect("it is there");
+            let drawn = |seed: u32| {
+                FixedSet::new(Sampler::new(algorithm, 8, seed, &Settings::default()).expect("a sampler"), 6).expect("samples")
+            };
+            let (truth, guess) = (drawn(1), drawn(2));
+            let steps = truth.runs().longest().max(guess.runs().longest());
+            let dense = |set: &FixedSet| Batch::new(&set.runs().iter().collect::<Vec<Trajectory<'_>>>(), steps);
+            let (truth, mut guess) = (dense(&truth).expect("one size"), dense(&guess).expect("one size"));
+            // Of a guess every step counts, whether or not its own run has it.
+            guess.lengths.fill(f64::MAX);
+            let longest = truth.lengths.iter().fold(0.0f64, |most, length| most.max(*length)) as usize;
+
+            let all = |step: usize| at(&guess, step, &|_| true, false);
+            let rows: Vec<Batch> = (1..longest).map(all).collect();
+            let named = |batch: &Batch| -> Vec<(String, Array)> {
+                batch.iter().map(|(probe, array)| (probe.name.to_string(), array.clone())).collect()
+            };
+            let rows: Vec<Vec<(String, Array)>> = rows.iter().map(named).collect();
+            let predicted: Vec<Vec<(&str, &Array)>> =
+                rows.iter().map(|row| row.iter().map(|(name, array)| (&**name, array)).collect()).collect();
+            let whole = evaluate_hints(&truth, &predicted).expect("scores");
+
+            let mut scorer = HintScorer::default();
+            for part in [0..2usize, 2..6] {
+                for step in 1..longest {
+                    let chosen = |sample: usize| part.contains(&sample) && truth.lengths[sample] > step as f64;
+                    let (truth, guess) = (at(&truth, step, &chosen, true), at(&guess, step, &chosen, false));
+                    if truth.samples() > 0 {
+                        let guess = named(&guess);
+                        let guess: Vec<(&str, &Array)> = guess.iter().map(|(name, array)| (&**name, array)).collect();
+                        scorer.add(step, &truth, &guess).expect("of the right shape");
+                    }
+                }
+            }
+            for (whole, parts) in whole.iter().zip(scorer.finish()) {
+                let near = |a: f64, b: f64| (a - b).abs() < 1e-12 || a.is_nan() && b.is_nan();
+                assert!(near(whole.score, parts.score), "{name}: {whole:?}, {parts:?}");
+                assert!(whole.along_time.iter().zip(&parts.along_time).all(|(a, b)| near(*a, *b)), "{name} {whole:?}");
+            }
+        }
     }
 }

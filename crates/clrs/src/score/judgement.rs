@@ -54,32 +54,62 @@ fn harden_row(probe: &Probe, row: &[f64], first: Option<&[f64]>, nodes: usize) -
     })
 }
 
+/// What is to be said of one sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What `check` finds wrong with the predicted outputs, if anything.
+    pub wrong: Option<String>,
+    /// Whether they equal the algorithm's, wherever they are asked.
+    pub exact: bool,
+}
+
+/// Judges every sample. Predictions are in the order of the algorithm's outputs.
+pub fn verdicts(
+    algorithm: &dyn AnyAlgorithm,
+    truth: &[Trajectory<'_>],
+    predicted: &[Vec<Column>],
+) -> Result<Vec<Verdict>, ScoreError> {
+    judge(truth, predicted, |truth, predicted| {
+        let checked = algorithm.check(truth.nodes(), &truth.stage(Stage::Input), predicted);
+        Verdict { wrong: checked.err().map(|error| error.to_string()), exact: is_exact(truth, predicted) }
+    })
+}
+
 /// The share of samples whose predicted outputs `check` accepts. Predictions are in the order of the algorithm's outputs.
 pub fn validity(algorithm: &dyn AnyAlgorithm, truth: &[Trajectory<'_>], predicted: &[Vec<Column>]) -> Result<f64, ScoreError> {
-    share(truth, predicted, |truth, predicted| algorithm.check(truth.nodes(), &truth.stage(Stage::Input), predicted).is_ok())
+    let is_valid = |truth: &Trajectory<'_>, predicted: &[Cells<'_>]| {
+        algorithm.check(truth.nodes(), &truth.stage(Stage::Input), predicted).is_ok()
+    };
+    Ok(share(&judge(truth, predicted, is_valid)?))
 }
 
 /// The share of samples whose predicted outputs equal the algorithm's, wherever they are asked.
 pub fn exactness(truth: &[Trajectory<'_>], predicted: &[Vec<Column>]) -> Result<f64, ScoreError> {
-    share(truth, predicted, |truth, predicted| {
-        let outputs = truth.stage(Stage::Output);
-        outputs.len() == predicted.len() && outputs.iter().zip(predicted).all(|(truth, predicted)| same(*truth, *predicted))
-    })
+    Ok(share(&judge(truth, predicted, is_exact)?))
 }
 
-fn share(
+fn judge<J>(
     truth: &[Trajectory<'_>],
     predicted: &[Vec<Column>],
-    holds: impl Fn(&Trajectory<'_>, &[Cells<'_>]) -> bool,
-) -> Result<f64, ScoreError> {
+    judge: impl Fn(&Trajectory<'_>, &[Cells<'_>]) -> J,
+) -> Result<Vec<J>, ScoreError> {
     if truth.len() != predicted.len() {
         return Err(ScoreError::Samples { expected: truth.len(), found: predicted.len() });
     }
-    let holds = |(truth, predicted): &(&Trajectory<'_>, &Vec<Column>)| {
+    let judge = |(truth, predicted): (&Trajectory<'_>, &Vec<Column>)| {
         let cells: Vec<Cells<'_>> = predicted.iter().map(Column::cells).collect();
-        holds(truth, &cells)
+        judge(truth, &cells)
     };
-    Ok(truth.iter().zip(predicted).filter(holds).count() as f64 / truth.len() as f64)
+    Ok(truth.iter().zip(predicted).map(judge).collect())
+}
+
+fn share(holds: &[bool]) -> f64 {
+    holds.iter().filter(|holds| **holds).count() as f64 / holds.len() as f64
+}
+
+fn is_exact(truth: &Trajectory<'_>, predicted: &[Cells<'_>]) -> bool {
+    let outputs = truth.stage(Stage::Output);
+    outputs.len() == predicted.len() && outputs.iter().zip(predicted).all(|(truth, predicted)| same(*truth, *predicted))
 }
 
 fn same(truth: Cells<'_>, predicted: Cells<'_>) -> bool {
