@@ -230,7 +230,7 @@ def nodes(batch):
 
 
 def search(case, tries, attempt):
-    """What `attempt` makes of the first seed that has no near-ties, or of the steadiest: the first of its results says how steady."""
+    """What `attempt` makes of the first seed that has no near-ties, or of the steadiest. Its first result is the unsteadiness."""
     best = None
     for seed in range(case["seed"], case["seed"] + max(tries, 1)):
         found = attempt(case | {"seed": seed}, tries > 0)

@@ -30,7 +30,7 @@ def kinds(algorithm):
 
 
 def cover():
-    """Algorithms of the benchmark that have all kinds of probes among them: always the one that adds most, of these the smallest."""
+    """Algorithms of the benchmark that have all kinds of probes among them: always the one that adds most, of few probes."""
     left = {kind for algorithm in specs.CLRS_30_ALGS for kind in kinds(algorithm)}
     while left:
         gain = lambda algorithm: (len(left.intersection(kinds(algorithm))), -len(specs.SPECS[algorithm]))

@@ -59,7 +59,7 @@ def recorders():
 def record(folder):
     """Writes every file that does not hold any more; yields the path of each, its size, and that it is right.
 
-    The reference does not give the same last digits twice: to write what still holds would only change files.
+    Last digits are the machine's, and safetensors writes metadata in any order: to write what still holds would only change files.
     """
     network.compile_fast()
     folder.mkdir(parents=True, exist_ok=True)
