@@ -35,7 +35,7 @@ impl Network {
         random: Option<&mut RandomState>,
     ) -> (Tensor<1>, Carried) {
         let (spec, nodes, lanes) = (&chunk.spec, chunk.nodes, chunk.lanes);
-        let pass = self.encoders(task).pass(weights, self.settings().hidden);
+        let pass = self.encoders(task).pass(weights, self.settings().hidden, self.fused);
         let device = pass.weights.device();
         let mut mode = Mode::Train(random);
         let mut state = carried.map_or_else(State::default, |carried| self.restore(carried, chunk, &device));

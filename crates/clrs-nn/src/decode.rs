@@ -6,6 +6,7 @@ use clrs::{Kind, Location, Probe, Spec, Stage};
 
 use crate::encode::is_pointer;
 use crate::features::{Edges, Graph, Nodes, Pass};
+use crate::fused;
 use crate::parameters::{Builder, Linear, Owner};
 use crate::settings::Settings;
 
@@ -80,10 +81,18 @@ impl<'p> Read<'p> {
     /// A layer over an edge's encoding and its state, `[B, N, N, outputs]`, without [`Edges::bias`].
     fn edges(&self, layer: Linear) -> Tensor<4> {
         let product = self.edges.product(layer);
-        let Some(state) = &self.edge_state else { return product };
+        match self.state(layer) {
+            None => product,
+            Some(state) => product + state,
+        }
+    }
+
+    /// What a layer makes of the state of edges, if there is one.
+    fn state(&self, layer: Linear) -> Option<Tensor<4>> {
+        let state = self.edge_state.as_ref()?;
         let [b, n, _, h] = state.dims();
         let weight = self.nodes.pass.weights.get(layer.weight).slice([h..2 * h]);
-        product + state.clone().reshape([b * n * n, h]).matmul(weight).reshape([b, n, n, layer.outputs])
+        Some(state.clone().reshape([b * n * n, h]).matmul(weight).reshape([b, n, n, layer.outputs]))
     }
 
     /// A layer over the largest of each number among nodes, `[B, outputs]`.
@@ -186,6 +195,13 @@ impl Decoder {
                 let from = read.rows(from);
                 let to = read.nodes(to) + read.edges.bias(edge).reshape([1, 1, h]);
                 let weight = pass.weights.get(last.weight);
+                if pass.fused {
+                    let raw = read.edges.raw.clone();
+                    let state = read.state(edge);
+                    let matrix = read.edges.matrix(edge);
+                    let logits = fused::pointers(from.reshape([b, n, h]), to, raw, matrix, weight, state);
+                    return read.allow(logits + pass.weights.get(last.bias).reshape([1, 1, 1]));
+                }
                 let edges = read.edges(edge).swap_dims(1, 2); // seen from the other end
                 let above = edges + to.reshape([b, 1, n, h]) - from.clone().reshape([b, n, 1, h]);
                 let logits = relu(above).reshape([b * n * n, h]).matmul(weight.clone()).reshape([b, n, n])
@@ -205,8 +221,12 @@ impl Decoder {
                 let h = pass.hidden;
                 let second = read.nodes(second) + read.edges.bias(edge).reshape([1, 1, h]);
                 let pairs = read.edges(edge) + read.nodes(first).reshape([b, n, 1, h]) + second.reshape([b, 1, n, h]);
-                let to = read.nodes(to).reshape([b, 1, n, h]);
                 let weight = pass.weights.get(last.weight);
+                if pass.fused {
+                    let logits = fused::edge_pointers(pairs, read.nodes(to), weight);
+                    return logits + pass.weights.get(last.bias).reshape([1, 1, 1]);
+                }
+                let to = read.nodes(to).reshape([b, 1, n, h]);
                 // One first node at a time: all triplets at once would not fit.
                 let of = |first: usize| {
                     let pairs = pairs.clone().slice([0..b, first..first + 1]).reshape([b, n, 1, h]);

@@ -1,5 +1,6 @@
 //! Encoders: which channels a probe gives, and the layer over them.
 
+use burn::backend::DispatchDevice;
 use burn::tensor::{Bool, Tensor};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
@@ -57,7 +58,7 @@ impl Encoders {
     }
 
     /// All encoders put together, for one pass.
-    pub(crate) fn pass(&self, weights: Weights, hidden: usize) -> Pass {
+    pub(crate) fn pass(&self, weights: Weights, hidden: usize, fused: bool) -> Pass {
         let encoding = |place: Place| {
             let layers = self.0.iter().filter(|encoder| encoder.place == place).flat_map(|encoder| &encoder.layers);
             let (matrices, biases): (Vec<_>, Vec<_>) =
@@ -70,8 +71,9 @@ impl Encoders {
             let bias = biases.into_iter().reduce(|sum, bias| sum + bias).expect("one at least");
             Encoding { matrix: Tensor::cat(matrices, 0), bias }
         };
-        let (nodes, edges, graph) = (encoding(Place::Nodes), encoding(Place::Edges), encoding(Place::Graph));
-        Pass::new(weights, hidden, nodes, edges, graph)
+        let encodings = [Place::Nodes, Place::Edges, Place::Graph].map(encoding);
+        let on_cpu = matches!(weights.device().inner().as_dispatch(), DispatchDevice::Flex(_));
+        Pass::new(weights, hidden, fused && on_cpu, encodings)
     }
 }
 

@@ -6,9 +6,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use burn::tensor::{Bool, Tensor};
 
+use crate::fused::{Layers, Prepared};
 use crate::parameters::{Handle, Linear, Weights};
 
 /// The encoders of one location, put together.
@@ -37,6 +39,9 @@ pub struct Pass {
     pub(crate) edges: Encoding,
     pub(crate) graph: Encoding,
     composed: RefCell<HashMap<(Handle, Place), Composed>>,
+    /// Whether fused kernels are used where there are some.
+    pub(crate) fused: bool,
+    prepared: RefCell<HashMap<Handle, Arc<Prepared>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,8 +52,15 @@ enum Place {
 }
 
 impl Pass {
-    pub(crate) fn new(weights: Weights, hidden: usize, nodes: Encoding, edges: Encoding, graph: Encoding) -> Pass {
-        Pass { weights, hidden, nodes, edges, graph, composed: RefCell::default() }
+    pub(crate) fn new(weights: Weights, hidden: usize, fused: bool, [nodes, edges, graph]: [Encoding; 3]) -> Pass {
+        let (composed, prepared) = (RefCell::default(), RefCell::default());
+        Pass { weights, hidden, nodes, edges, graph, composed, fused, prepared }
+    }
+
+    /// Layers as fused kernels read them, made once and found by the first of them.
+    pub(crate) fn prepared(&self, first: Linear, layers: &Layers) -> Arc<Prepared> {
+        let mut prepared = self.prepared.borrow_mut();
+        Arc::clone(prepared.entry(first.weight).or_insert_with(|| Arc::new(layers.prepare())))
     }
 
     /// `x W + b` over rows of hidden vectors.
@@ -182,6 +194,11 @@ impl Edges<'_> {
         let [samples, count, _, channels] = self.raw.dims();
         let rows = self.raw.clone().reshape([samples * count * count, channels]);
         rows.matmul(self.pass.composed(layer, Place::Edges).matrix).reshape([samples, count, count, layer.outputs])
+    }
+
+    /// The matrix of a layer over raw channels, `[channels, outputs]`.
+    pub(crate) fn matrix(&self, layer: Linear) -> Tensor<2> {
+        self.pass.composed(layer, Place::Edges).matrix
     }
 
     /// What a layer adds to every edge, `[1, outputs]`: cheaper to add to something smaller.

@@ -17,6 +17,7 @@ pub mod evaluate;
 mod events;
 pub mod features;
 mod feedback;
+mod fused;
 mod hints;
 mod loss;
 mod lstm;

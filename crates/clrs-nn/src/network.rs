@@ -35,6 +35,8 @@ pub struct Network {
     pub(crate) heads: Vec<Heads>,
     processor: Box<dyn Processor>,
     lstm: Option<Lstm>,
+    /// Whether fused kernels are used on the CPU.
+    pub fused: bool,
 }
 
 /// What an algorithm has for itself.
@@ -94,7 +96,7 @@ impl Network {
             decoders: Decoders::new(name, index, spec, processor.has_edge_state(), settings, &mut builder),
         });
         let heads = heads.collect();
-        Ok((Network { settings: settings.clone(), tasks, heads, processor, lstm }, builder.finish()))
+        Ok((Network { settings: settings.clone(), tasks, heads, processor, lstm, fused: true }, builder.finish()))
     }
 
     /// The encoders of an algorithm.
@@ -172,7 +174,7 @@ impl Network {
         watch: &mut dyn FnMut(&Shown<'_>),
     ) -> Vec<(usize, Tensor<3>)> {
         let heads = &self.heads[task];
-        let pass = heads.encoders.pass(weights, self.settings.hidden);
+        let pass = heads.encoders.pass(weights, self.settings.hidden, self.fused);
         let device = pass.weights.device();
         let inputs = self.inputs(task, batch, &device);
         let mut state = State::default();

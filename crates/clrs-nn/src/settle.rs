@@ -23,7 +23,7 @@ impl Network {
         watch: &mut dyn FnMut(&Shown<'_>),
     ) -> Vec<(usize, Tensor<3>)> {
         let (spec, nodes) = (batch.spec(), batch.nodes());
-        let pass = self.heads[task].encoders.pass(weights, self.settings().hidden);
+        let pass = self.heads[task].encoders.pass(weights, self.settings().hidden, self.fused);
         let device = pass.weights.device();
         let mode = &mut Mode::Evaluate;
         let mut inputs = self.inputs(task, batch, &device);

@@ -38,11 +38,14 @@ fn networks_equal_the_reference() {
         if ["optimizer", "training"].contains(&&*name) {
             continue;
         }
-        let recording = Recording::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let found = recording.compare(&Device::flex()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let near = found.loss <= LOSS && found.gradients <= GRADIENTS && found.logits <= LOGITS && found.decisions == 0;
-        if !near {
-            wrong.push(format!("{name}: {found:?}"));
+        let mut recording = Recording::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for fused in [true, false] {
+            recording.network.fused = fused;
+            let found = recording.compare(&Device::flex()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let near = found.loss <= LOSS && found.gradients <= GRADIENTS && found.logits <= LOGITS && found.decisions == 0;
+            if !near {
+                wrong.push(format!("{name}, fused {fused}: {found:?}"));
+            }
         }
         seen.push(recording.network.settings().processor.clone());
     }

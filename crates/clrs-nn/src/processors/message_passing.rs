@@ -4,11 +4,14 @@
 //! the MPNN of Gilmer et al. (2017), with neighbours the PGN of Veličković et al. (2020), with a node alone Deep Sets of Zaheer
 //! et al. (2017). Triplets and the gate are those of Ibarz et al. (2022).
 
-use burn::tensor::activation::{relu, sigmoid};
+use std::sync::Arc;
+
 use burn::tensor::Tensor;
+use burn::tensor::activation::{relu, sigmoid};
 
 use super::{LayerNorm, Output, Processor};
 use crate::features::{Input, Pass};
+use crate::fused::{self, Layers};
 use crate::parameters::{Builder, Linear, Start};
 use crate::settings::{Aggregation, Settings};
 
@@ -95,6 +98,9 @@ impl MessagePassing {
             + input.graph.project(self.graph).reshape([b, 1, h])
             + input.edges.bias(self.edge).reshape([1, 1, h]);
         let senders = input.nodes.project(self.sender);
+        if pass.fused && self.aggregation == Aggregation::Max {
+            return self.hear_fused(pass, input, receivers, senders);
+        }
         let inner = |messages: Tensor<2>| relu(pass.linear(self.message[0], relu(messages)));
         let [weight, bias] = [self.message[1].weight, self.message[1].bias].map(|handle| pass.weights.get(handle));
 
@@ -126,6 +132,28 @@ impl MessagePassing {
                 (if self.aggregation == Aggregation::Mean { sum / heard } else { sum }).reshape([b * n, h])
             }
         }
+    }
+}
+
+impl MessagePassing {
+    /// The same with a fused kernel.
+    fn hear_fused(&self, pass: &Pass, input: &Input<'_>, receivers: Tensor<3>, senders: Tensor<3>) -> Tensor<2> {
+        let [middle, last] = self.message;
+        let layers = Layers {
+            edge: input.edges.matrix(self.edge),
+            middle: pass.weights.get(middle.weight),
+            middle_bias: pass.weights.get(middle.bias),
+            last: pass.weights.get(last.weight),
+        };
+        let prepared = pass.prepared(middle, &layers);
+        let from = match self.shape.senders {
+            Senders::All => fused::Senders::All,
+            Senders::Itself => fused::Senders::Itself,
+            Senders::Neighbours => fused::Senders::Neighbours(Arc::new(input.neighbours().into_data().iter::<bool>().collect())),
+        };
+        let heard = fused::messages(receivers, senders, input.edges.raw.clone(), layers, prepared, from);
+        let [b, n, h] = heard.dims();
+        heard.reshape([b * n, h]) + pass.weights.get(last.bias)
     }
 }
 
@@ -181,7 +209,11 @@ impl Triplets {
         let bias = self.edges.iter().map(|&layer| input.edges.bias(layer)).reduce(|sum, bias| sum + bias).expect("three");
         // Only what depends on `i` is part of the maximum.
         let ij = ij + i.reshape([b, n, 1, t]);
-        let largest = (ij.reshape([b, n, n, 1, t]) + ik.reshape([b, n, 1, n, t])).max_dim(1).reshape([b, n, n, t]);
+        let largest = if pass.fused {
+            fused::triplets(ij, ik)
+        } else {
+            (ij.reshape([b, n, n, 1, t]) + ik.reshape([b, n, 1, n, t])).max_dim(1).reshape([b, n, n, t])
+        };
         let graph = input.graph.project(self.graph) + bias;
         let rest = jk + (j.reshape([b, n, 1, t]) + graph.reshape([b, 1, 1, t])) + k.reshape([b, 1, n, t]);
         let rows = (largest + rest).reshape([b * n * n, t]);

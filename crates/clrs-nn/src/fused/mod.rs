@@ -1,0 +1,168 @@
+//! Fused kernels inside burn's graph: operations whose forward and backward are those of `clrs-kernels`.
+//!
+//! An operation per step, over the samples of a part. What does not change from step to step (copies of layers as the kernels
+//! read them) is made once per pass. The ordinary operations stay what these are tested against, the way of every other device,
+//! and what runs without `fused`.
+
+mod messages;
+mod pointers;
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
+use burn::tensor::{Tensor, TensorData};
+use clrs_kernels::Scratch;
+
+pub(crate) use messages::{Layers, Prepared, Senders, messages};
+pub(crate) use pointers::{edge_pointers, pointers, triplets};
+
+/// The most inputs that an operation has.
+const INPUTS: usize = 7;
+
+/// The inputs of an operation as they lie in memory.
+type Slices<'a> = [&'a [f32]; INPUTS];
+
+/// What forward leaves for backward.
+type Kept = Arc<dyn Any + Send + Sync>;
+
+/// Gradients of the inputs that have one.
+type InputGradients = [Option<Vec<f32>>; INPUTS];
+
+/// An operation over the samples of a part.
+pub trait Operation: Debug + Send + Sync {
+    /// The shape of its result.
+    fn shape(&self) -> Vec<usize>;
+    /// Writes the result; keeps what backward needs, if there will be one.
+    fn forward(&self, inputs: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> Kept;
+    /// The gradients of the inputs, from that of the result.
+    fn backward(&self, inputs: &Slices<'_>, kept: &Kept, d_out: &[f32], scratch: &mut Scratch) -> InputGradients;
+}
+
+/// Computes an operation; inputs that it does not have are one number each.
+fn compute<const D: usize>(operation: impl Operation + 'static, inputs: [Option<Tensor<1>>; INPUTS]) -> Tensor<D> {
+    let device = inputs.iter().flatten().next().expect("an input").device();
+    let inputs = inputs.map(|input| input.unwrap_or_else(|| Tensor::zeros([1], &device)).into_dispatch());
+    let [a, b, c, d, e, f, g] = inputs;
+    Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(operation), a, b, c, d, e, f, g))
+}
+
+/// A tensor of any shape as an input.
+fn input<const D: usize>(tensor: Tensor<D>) -> Option<Tensor<1>> {
+    let count = tensor.dims().iter().product::<usize>();
+    Some(tensor.reshape([count]))
+}
+
+/// Operations with kernels of their own.
+#[backend_extension(Flex, Autodiff)]
+pub trait FusedBackend: Backend {
+    /// Computes an operation.
+    #[expect(clippy::too_many_arguments, reason = "tensors have to come one by one")]
+    fn fused(
+        operation: Arc<dyn Operation>,
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        d: FloatTensor<Self>,
+        e: FloatTensor<Self>,
+        f: FloatTensor<Self>,
+        g: FloatTensor<Self>,
+    ) -> FloatTensor<Self>;
+}
+
+type Flat = FloatTensor<Flex>;
+
+thread_local! {
+    /// Working memory of this thread's kernels.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+fn forward(operation: &dyn Operation, inputs: &[Flat; INPUTS], keep: bool) -> (Flat, Kept) {
+    let shape = operation.shape();
+    let mut out = vec![0.0; shape.iter().product()];
+    let kept = SCRATCH.with_borrow_mut(|scratch| operation.forward(&slices(inputs), &mut out, keep, scratch));
+    (tensor(out, &shape), kept)
+}
+
+fn contiguous(tensor: Flat) -> Flat {
+    if tensor.as_slice::<f32>().is_some() { tensor } else { tensor.to_contiguous() }
+}
+
+fn slices(inputs: &[Flat; INPUTS]) -> Slices<'_> {
+    inputs.each_ref().map(|input| input.as_slice::<f32>().expect("contiguous f32"))
+}
+
+fn tensor(values: Vec<f32>, shape: &[usize]) -> Flat {
+    Flat::from_data(TensorData::new(values, shape.to_vec()))
+}
+
+impl FusedBackend for Flex {
+    fn fused(operation: Arc<dyn Operation>, a: Flat, b: Flat, c: Flat, d: Flat, e: Flat, f: Flat, g: Flat) -> Flat {
+        forward(&*operation, &[a, b, c, d, e, f, g].map(contiguous), false).0
+    }
+}
+
+/// What backward is given.
+#[derive(Clone)]
+struct State {
+    operation: Arc<dyn Operation>,
+    inputs: Arc<[Flat; INPUTS]>,
+    kept: Kept,
+}
+
+impl Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.operation.fmt(f)
+    }
+}
+
+#[derive(Debug)]
+struct FusedBackward;
+
+impl Backward<Flex, INPUTS> for FusedBackward {
+    type State = State;
+
+    fn backward(self, ops: Ops<State, INPUTS>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let d_out = contiguous(grads.consume::<Flex>(&ops.node));
+        let d_out = d_out.as_slice::<f32>().expect("contiguous f32");
+        let State { operation, inputs, kept } = &ops.state;
+        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(&slices(inputs), kept, d_out, scratch));
+        for (parent, gradient) in ops.parents.into_iter().zip(found) {
+            if let (Some(parent), Some(gradient)) = (parent, gradient) {
+                let shape = [gradient.len()];
+                grads.register::<Flex>(parent.id, tensor(gradient, &shape));
+            }
+        }
+    }
+}
+
+impl<C: CheckpointStrategy> FusedBackend for Autodiff<Flex, C> {
+    fn fused(
+        operation: Arc<dyn Operation>,
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        d: FloatTensor<Self>,
+        e: FloatTensor<Self>,
+        f: FloatTensor<Self>,
+        g: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let inputs = [a, b, c, d, e, f, g];
+        let nodes = inputs.each_ref().map(|input| input.node());
+        let inputs = Arc::new(inputs.map(|input| contiguous(input.into_primitive())));
+        match FusedBackward.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prepared) => {
+                let (out, kept) = forward(&*operation, &inputs, true);
+                prepared.finish(State { operation, inputs, kept }, out)
+            }
+            OpsKind::UnTracked(prepared) => prepared.finish(forward(&*operation, &inputs, false).0),
+        }
+    }
+}
