@@ -78,8 +78,7 @@ impl Lanes {
     /// One step of every lane.
     fn step(&mut self, spec: &Spec) -> ChunkStep {
         let empty = || vec![Vec::new(); spec.len()];
-        let mut made =
-            ChunkStep { now: empty(), next: empty(), begins: Vec::new(), judged: Vec::new(), ends: Vec::new() };
+        let mut made = ChunkStep { now: empty(), next: empty(), begins: Vec::new(), judged: Vec::new(), ends: Vec::new() };
         for lane in &mut self.lanes {
             let Place { batch, sample, step } = lane.front_mut().expect("every lane has steps left");
             let length = batch.lengths()[*sample];

@@ -113,9 +113,7 @@ fn recipe(arguments: &Arguments) -> Result<Recipe> {
         None => String::new(),
         Some(name) => match SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
             Some((_, text)) => (*text).to_string(),
-            None if Path::new(name).exists() => {
-                std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?
-            }
+            None if Path::new(name).exists() => std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?,
             None => {
                 let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
                 bail!("no recipe is called `{name}`, and no file; there are: {}", names.join(", "))
