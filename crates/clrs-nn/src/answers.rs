@@ -56,6 +56,13 @@ pub(crate) struct Answers {
     predicted: Vec<Array>,
 }
 
+/// The outcome, and of every sample its outputs and the verdict.
+pub(crate) struct Judgement {
+    pub(crate) outcome: Outcome,
+    pub(crate) predicted: Vec<Vec<Column>>,
+    pub(crate) verdicts: Vec<Verdict>,
+}
+
 impl Answers {
     /// Adds a batch.
     pub(crate) fn add(&mut self, truth: &[(Probe, Array)], predicted: &[Array]) {
@@ -69,12 +76,12 @@ impl Answers {
         self.predicted.iter_mut().zip(predicted).for_each(|(all, array)| append(all, array));
     }
 
-    /// Judges all that was added: these samples. Returns the outcome, and for every sample its outputs and the verdict.
+    /// Judges all that was added: these samples.
     pub(crate) fn judge(
         self,
         samples: &[Trajectory<'_>],
         algorithm: &dyn AnyAlgorithm,
-    ) -> Result<(Outcome, Vec<Vec<Column>>, Vec<Verdict>), EvaluateError> {
+    ) -> Result<Judgement, EvaluateError> {
         let Answers { probes, truth, predicted } = self;
         let nodes = samples.first().ok_or(EvaluateError::NoSamples)?.nodes();
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
@@ -82,8 +89,8 @@ impl Answers {
         let named: Vec<(&str, &Array)> = probes.iter().map(|probe| &*probe.name).zip(&predicted).collect();
         let scores = score::evaluate(&whole, &named)?;
         let pairs: Vec<(&Probe, &Array)> = probes.iter().zip(&predicted).collect();
-        let columns = score::harden(&pairs, samples.len(), nodes)?;
-        let verdicts = score::verdicts(algorithm, samples, &columns)?;
+        let predicted = score::harden(&pairs, samples.len(), nodes)?;
+        let verdicts = score::verdicts(algorithm, samples, &predicted)?;
         let share =
             |holds: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| holds(verdict)).count() as f64 / verdicts.len() as f64;
         let outcome = Outcome {
@@ -92,7 +99,7 @@ impl Answers {
             validity: share(|verdict| verdict.wrong.is_none()),
             exactness: share(|verdict| verdict.exact),
         };
-        Ok((outcome, columns, verdicts))
+        Ok(Judgement { outcome, predicted, verdicts })
     }
 }
 

@@ -32,7 +32,9 @@ impl<'b> Dump<'b> {
         let batch = self.batch;
         let places: Vec<usize> = shown.alive.iter().map(|&at| batch.order()[at]).collect();
         self.steps.resize(batch.samples(), 0);
-        places.iter().for_each(|&sample| self.steps[sample] = shown.step + 1);
+        for &sample in &places {
+            self.steps[sample] = shown.step + 1;
+        }
         let hidden: Vec<f32> = shown.hidden.clone().try_into_vec_as().expect("f32");
         append(&mut self.hidden, &hidden, &places, batch.samples());
         if self.hints.is_empty() {

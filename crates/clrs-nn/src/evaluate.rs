@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use clrs::score::{HintScore, HintScorer, ScoreError, Verdict};
 use clrs::{AnyAlgorithm, Array, Batch as Dense, Cells, Column, Probe, Runs, Stage, Trajectory};
 
-use crate::answers::{Answers, decide, undecided, write};
+use crate::answers::{Answers, Judgement, decide, undecided, write};
 use crate::batch::Batch;
 use crate::data::Changes;
 use crate::dump::Dump;
@@ -136,7 +136,7 @@ pub fn examine(
         let parts = batch.par_chunks(size).map(|samples| Part::new(candidate, samples, changes, manner));
         for part in parts.collect::<Result<Vec<_>, _>>()? {
             answers.add(&part.truth, &part.predicted);
-            hints.append(part.hints);
+            hints.append(&part.hints);
             dump = dump.or(part.dump);
             steps += part.steps;
         }
@@ -144,7 +144,7 @@ pub fn examine(
             return Err(EvaluateError::Stopped);
         }
     }
-    let (outcome, predicted, verdicts) = answers.judge(&samples, candidate.algorithm)?;
+    let Judgement { outcome, predicted, verdicts } = answers.judge(&samples, candidate.algorithm)?;
     let mean_steps = steps as f64 / samples.len() as f64;
     Ok(Report { outcome, predicted, verdicts, mean_steps, hints: hints.finish(), dump })
 }
@@ -213,7 +213,7 @@ impl Examples {
         let mut answers = Answers::default();
         self.batches.iter().zip(&predicted).for_each(|(batch, predicted)| answers.add(&batch.outputs, predicted));
         let samples: Vec<Trajectory<'_>> = self.runs.iter().collect();
-        Ok(answers.judge(&samples, candidate.algorithm)?.0)
+        Ok(answers.judge(&samples, candidate.algorithm)?.outcome)
     }
 }
 

@@ -43,7 +43,7 @@ pub enum TrainedError {
     #[error(transparent)]
     Run(#[from] RunError),
     #[error("{}: {error}", .path.display())]
-    Task { path: PathBuf, error: TaskError },
+    Task { path: PathBuf, error: Box<TaskError> },
     #[error("{}: {error}", .path.display())]
     Build { path: PathBuf, error: BuildError },
     #[error("{}: there is no {checkpoint} checkpoint yet: its training has not come to a validation", .path.display())]
@@ -71,7 +71,7 @@ impl Trained {
         let path = folder.join("config.toml");
         let (algorithms, tasks) = match tasks(&recipe, registry) {
             Ok(tasks) => tasks,
-            Err(error) => return Err(TrainedError::Task { path, error }),
+            Err(error) => return Err(TrainedError::Task { path, error: Box::new(error) }),
         };
         let (network, mut parameters) =
             Network::new(tasks, &recipe.network(), recipe.seed).map_err(|error| TrainedError::Build { path, error })?;

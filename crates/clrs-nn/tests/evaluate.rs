@@ -129,8 +129,8 @@ fn a_dump_has_every_step_in_the_order_of_the_samples() {
     let dump = report.dump.expect("a dump");
     let longest = runs.longest() - 1;
     assert_eq!(dump.arrays["hidden"].0, [longest, 4, 5, 8]);
-    let steps: Vec<f32> = runs.iter().map(|run| (run.steps() - 1).max(1) as f64 as f32).collect();
-    assert_eq!(dump.arrays["steps"].1, steps);
+    let steps: Vec<f64> = runs.iter().map(|run| (run.steps() - 1).max(1) as f64).collect();
+    assert_eq!(dump.arrays["steps"].1.iter().copied().map(f64::from).collect::<Vec<_>>(), steps);
     let hints = dump.arrays.iter().filter(|(name, _)| name.starts_with("hint/"));
     assert!(hints.clone().count() > 0 && hints.clone().all(|(_, (shape, _))| shape[..2] == [longest, 4]));
     let size: usize = 5 * 8;

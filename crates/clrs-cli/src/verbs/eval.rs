@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     /// Of what a run learnt, judge these alone, comma-separated
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     algorithms: Vec<String>,
-    /// Version of the benchmark (clrs30, clrs30@1.0.0) or folder of sets named ALGORITHM_SPLIT.arrow; without it, the version that
+    /// Version of the benchmark (clrs30, clrs30@1.0.0) or folder of sets named `ALGORITHM_SPLIT.arrow`; without it, the version that
     /// a run was trained on, or clrs30
     #[arg(long, value_name = "NAME|DIR")]
     data: Option<String>,

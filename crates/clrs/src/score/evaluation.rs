@@ -79,7 +79,7 @@ impl HintScorer {
     }
 
     /// Adds all that was added to another, of samples of the same algorithm.
-    pub fn append(&mut self, other: HintScorer) {
+    pub fn append(&mut self, other: &HintScorer) {
         for (place, &samples) in other.samples.iter().enumerate() {
             let tallies = other.hints.iter().map(|(name, tallies)| (&**name, tallies[place]));
             self.tally(place + 1, samples, tallies);
@@ -318,12 +318,12 @@ mod tests {
                 FixedSet::new(Sampler::new(algorithm, 8, seed, &Settings::default()).expect("a sampler"), 6).expect("samples")
             };
             let (truth, guess) = (drawn(1), drawn(2));
+            let longest = truth.runs().longest();
             let steps = truth.runs().longest().max(guess.runs().longest());
             let dense = |set: &FixedSet| Batch::new(&set.runs().iter().collect::<Vec<Trajectory<'_>>>(), steps);
             let (truth, mut guess) = (dense(&truth).expect("one size"), dense(&guess).expect("one size"));
             // Of a guess every step counts, whether or not its own run has it.
             guess.lengths.fill(f64::MAX);
-            let longest = truth.lengths.iter().fold(0.0f64, |most, length| most.max(*length)) as usize;
 
             let all = |step: usize| at(&guess, step, &|_| true, false);
             let rows: Vec<Batch> = (1..longest).map(all).collect();

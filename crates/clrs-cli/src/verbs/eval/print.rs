@@ -92,7 +92,9 @@ fn summaries(out: &mut impl Write, summaries: &[Summary]) -> io::Result<()> {
             let paper = paper.map_or("-".into(), percent);
             table.row([model.clone(), set.clone(), over, count.to_string(), percent(*score), paper]);
         };
-        families.iter().for_each(|family| row(family.name.replace('_', " "), family));
+        for family in families {
+            row(family.name.replace('_', " "), family);
+        }
         row("all families".into(), over_families);
         row("all algorithms".into(), over_algorithms);
     }
