@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clrs_kernels::gemm::{self, End, Packed, Start};
 use clrs_kernels::messages::{self, Gradients, InputGradients, Inputs, Prepared, Senders, Tape, Weights};
-use clrs_kernels::{Isa, Scratch, peak};
+use clrs_kernels::{Isa, Scratch, edge_pointers, peak, pointers, triplets};
 
 const HIDDEN: usize = 128;
 const CHANNELS: usize = 4;
@@ -30,6 +30,11 @@ fn main() {
     }
     for n in [16, 64] {
         messages(isa, n, &mut all);
+        node_pointers(isa, n, &mut all);
+        triplet_maxima(isa, n, &mut all);
+    }
+    for n in [16, 32] {
+        pointers_of_edges(isa, n, &mut all);
     }
     all.retain(|entry| entry.name == "peak" || entry.name.contains(&only));
 
@@ -142,5 +147,73 @@ fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let [edge, middle, last, bias] = [edge, middle, last, bias].map(|x| -> &'static [f32] { x.leak() });
     all.push(Entry::new(&format!("messages, prepare"), 0.0, move || {
         std::hint::black_box(Prepared::new(&Weights { edge, middle, middle_bias: bias, last }));
+    }));
+}
+
+/// Per pair and hidden number: a multiply-add for each channel and one for the logit, and a maximum; backward about twice that.
+fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    let (h, c) = (HIDDEN, CHANNELS);
+    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let (from, to) = (leak(n * h, 1), leak(n * h, 2));
+    let (edges, edge, last) = (leak(n * n * c, 3), leak(c * h, 4), leak(h, 5));
+    let inputs = pointers::Inputs { from, to, edges, edge, last, state: None };
+    let operations = (n * n * h * 2 * (c + 1)) as f64;
+    let (mut logits, mut scratch) = (vec![0.0; n * n], Scratch::default());
+    all.push(Entry::new(&format!("pointers, n = {n}"), operations, move || {
+        pointers::forward(isa, &inputs, &mut logits, &mut scratch);
+    }));
+    for raw in [false, true] {
+        let d_logits = numbers(n * n, 6);
+        let (mut d_from, mut d_to, mut d_edges) = (vec![0.0; n * h], vec![0.0; n * h], vec![0.0; n * n * c]);
+        let (mut d_edge, mut d_last, mut scratch) = (vec![0.0; c * h], vec![0.0; h], Scratch::default());
+        let with = if raw { ", channels" } else { "" };
+        let products = if raw { 3 } else { 2 };
+        let operations = (n * n * h * 2 * (products * c + 1)) as f64;
+        all.push(Entry::new(&format!("pointers back, n = {n}{with}"), operations, move || {
+            let gradients = pointers::Gradients {
+                from: &mut d_from,
+                to: &mut d_to,
+                edges: raw.then_some(&mut d_edges),
+                edge: &mut d_edge,
+                last: &mut d_last,
+                state: None,
+            };
+            pointers::backward(isa, &inputs, &d_logits, gradients, &mut scratch);
+        }));
+    }
+}
+
+/// Per triplet and hidden number, a maximum and a multiply-add (counted as two); backward a comparison and two additions.
+fn pointers_of_edges(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    let h = HIDDEN;
+    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let inputs = edge_pointers::Inputs { pairs: leak(n * n * h, 1), to: leak(n * h, 2), last: leak(h, 3) };
+    let operations = (2 * n * n * n * h) as f64;
+    let (mut logits, mut scratch) = (vec![0.0; n * n * n], Scratch::default());
+    all.push(Entry::new(&format!("edge pointers, n = {n}"), operations, move || {
+        edge_pointers::forward(isa, &inputs, &mut logits, &mut scratch);
+    }));
+    let (d_logits, mut scratch) = (numbers(n * n * n, 4), Scratch::default());
+    let (mut pairs, mut to, mut last) = (vec![0.0; n * n * h], vec![0.0; n * h], vec![0.0; h]);
+    all.push(Entry::new(&format!("edge pointers back, n = {n}"), operations, move || {
+        let gradients = edge_pointers::Gradients { pairs: &mut pairs, to: &mut to, last: &mut last };
+        edge_pointers::backward(isa, &inputs, &d_logits, gradients, &mut scratch);
+    }));
+}
+
+/// Per triplet and feature, an addition and a maximum; backward two additions per pair and feature.
+fn triplet_maxima(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    const FEATURES: usize = 8;
+    let len = n * n * FEATURES;
+    let (a, b) = (numbers(len, 1), numbers(len, 2));
+    let (mut out, mut winners, mut scratch) = (vec![0.0; len], vec![0; len], Scratch::default());
+    triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
+    let kept = winners.clone();
+    all.push(Entry::new(&format!("triplets, n = {n}"), (2 * len * n) as f64, move || {
+        triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
+    }));
+    let (d_out, mut d_a, mut d_b) = (numbers(len, 3), vec![0.0; len], vec![0.0; len]);
+    all.push(Entry::new(&format!("triplets back, n = {n}"), (2 * len) as f64, move || {
+        triplets::backward((n, FEATURES), &kept, &d_out, &mut d_a, &mut d_b);
     }));
 }

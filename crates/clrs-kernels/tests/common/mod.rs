@@ -69,7 +69,9 @@ pub fn compare<T: Twin>(
     let mut random = Random::new(seed + 1);
     let d_output = random.numbers(want.len(), 1.0);
     let d_want = twin.backward(&inputs, &d_output);
-    differences(what, twin, &inputs, &d_output, &d_want, &mut random);
+    if twin.smooth() {
+        differences(what, twin, &inputs, &d_output, &d_want, &mut random);
+    }
 
     let narrowed: Vec<Vec<f32>> = inputs.iter().map(|x| narrow(x)).collect();
     for isa in Isa::available() {
@@ -104,7 +106,8 @@ fn differences<T: Twin>(what: &str, twin: &T, inputs: &[Vec<f64>], d_output: &[f
 
 pub fn close(what: &str, got: &[f32], want: &[f64], limit: f64) {
     assert_eq!(got.len(), want.len(), "{what}");
-    let top = want.iter().fold(1e-6f64, |top, x| top.max(x.abs()));
+    // Inputs are of the order of 1; what should cancel to nothing is compared with that, not with nothing.
+    let top = want.iter().fold(1e-3f64, |top, x| top.max(x.abs()));
     for (at, (&got, &want)) in got.iter().zip(want).enumerate() {
         let far = (f64::from(got) - want).abs() / top;
         assert!(far <= limit, "{what}: {got} at {at}, not {want}: {far:.1e} of {top}");
