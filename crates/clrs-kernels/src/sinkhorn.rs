@@ -26,7 +26,9 @@ pub struct Tape {
 /// If lengths do not match.
 pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], rounds: usize, mut tape: Option<&mut Tape>) {
     assert_eq!(logits.len(), nodes * nodes, "logits are [n, n]");
-    logits.iter_mut().for_each(|x| *x /= TEMPERATURE);
+    for x in &mut *logits {
+        *x /= TEMPERATURE;
+    }
     logits.iter_mut().step_by(nodes + 1).for_each(|x| *x += NOTHING);
     if let Some(tape) = &mut tape {
         tape.nodes = nodes;
@@ -56,7 +58,9 @@ pub fn backward(isa: Isa, tape: &Tape, d: &mut [f32]) {
         isa.run(ColumnsBack { nodes: n, y: columns, d });
         log_softmax_backward(isa, rows, d, n);
     }
-    d.iter_mut().for_each(|d| *d /= TEMPERATURE);
+    for d in d {
+        *d /= TEMPERATURE;
+    }
 }
 
 /// The logarithm of the softmax of each column.
@@ -81,7 +85,9 @@ impl Kernel for Columns<'_> {
             }
             let mut logarithm = [0.0; LANES];
             s.store(&mut logarithm, total);
-            logarithm.iter_mut().for_each(|x| *x = x.ln());
+            for x in &mut logarithm {
+                *x = x.ln();
+            }
             let shift = s.add(top, s.load(&logarithm));
             for row in self.logits.chunks_exact_mut(self.nodes) {
                 s.put(row, at, s.sub(s.get(row, at), shift));

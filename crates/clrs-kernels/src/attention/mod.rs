@@ -8,7 +8,7 @@
 //! out[x, head] = sum over y of softmax(score[head, x])[y] * values[y, head]
 //! ```
 //!
-//! This is GATv2 (Brody et al., 2022), whose width is that of the hidden vectors. GAT (Veličković et al., 2018) is the same with one
+//! This is `GATv2` (Brody et al., 2022), whose width is that of the hidden vectors. GAT (Veličković et al., 2018) is the same with one
 //! number per head and nothing to multiply it with. Biases of scores would not change a softmax and have no place here.
 //!
 //! Lanes are asked nodes, not columns: then a head may have any width, sums over it need no sums across lanes, and the scores of a
