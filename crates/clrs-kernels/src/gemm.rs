@@ -99,7 +99,7 @@ pub(crate) struct Gemm<'a> {
 
 impl<'a> Gemm<'a> {
     /// The first rows of `a` times all of `b`, padding included.
-    pub(crate) fn of(m: usize, a: (&'a [f32], usize), b: &'a Mat, c: (&'a mut [f32], usize)) -> Gemm<'a> {
+    pub(crate) fn of(m: usize, a: (&'a [f32], usize), b: &'a Mat, (c, c_row): (&'a mut [f32], usize)) -> Gemm<'a> {
         Gemm {
             m,
             n: b.width(),
@@ -109,8 +109,8 @@ impl<'a> Gemm<'a> {
             a_col: 1,
             b: &b.data,
             b_row: b.stride,
-            c: c.0,
-            c_row: c.1,
+            c,
+            c_row,
             start: Start::Zero,
             end: End::Linear,
         }

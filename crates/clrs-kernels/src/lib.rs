@@ -9,12 +9,16 @@ mod isa;
 mod memory;
 mod simd;
 
+pub mod adam;
+pub mod attention;
 pub mod edge_pointers;
 pub mod gemm;
 pub mod messages;
 pub mod peak;
 pub mod pointers;
 pub mod reference;
+pub mod rows;
+pub mod sinkhorn;
 pub mod triplets;
 
 pub use crate::isa::Isa;
@@ -22,6 +26,7 @@ pub use crate::isa::Isa;
 /// Working memory of all kernels: one per thread, used again and again, as large as the largest sample so far needed.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    attention: attention::Work,
     edge_pointers: edge_pointers::Work,
     messages: messages::Work,
     pointers: pointers::Work,

@@ -145,11 +145,23 @@ impl Mat {
         Mat::turned(&self.data, self.stride, self.columns, self.rows)
     }
 
+    /// Becomes the transpose of a dense matrix of `columns` rows and `rows` columns.
+    pub(crate) fn fill_transposed(&mut self, dense: &[f32], rows: usize, columns: usize) {
+        assert_eq!(dense.len(), rows * columns, "a matrix has rows times columns numbers");
+        self.fit(rows, columns);
+        self.clear();
+        self.turn(dense, rows);
+    }
+
     fn turned(from: &[f32], from_stride: usize, rows: usize, columns: usize) -> Mat {
         let mut to = Mat::zeros(rows, columns);
-        let stride = to.stride;
-        by_blocks(rows, columns, |i, j| to.data[i * stride + j] = from[j * from_stride + i]);
+        to.turn(from, from_stride);
         to
+    }
+
+    fn turn(&mut self, from: &[f32], from_stride: usize) {
+        let stride = self.stride;
+        by_blocks(self.rows, self.columns, |i, j| self.data[i * stride + j] = from[j * from_stride + i]);
     }
 }
 

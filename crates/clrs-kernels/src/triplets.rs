@@ -55,7 +55,7 @@ pub fn forward(
     let all = nodes * nodes * features;
     assert!(a.len() == all && b.len() == all && out.len() == all, "all are [n, n, features]");
     assert!(winners.as_ref().is_none_or(|winners| winners.len() == all), "all are [n, n, features]");
-    assert!(nodes <= usize::from(u16::MAX), "at most 65535 nodes");
+    assert!(u16::try_from(nodes).is_ok(), "at most 65535 nodes");
     if all == 0 {
         return;
     }
@@ -72,7 +72,7 @@ pub fn forward(
             let from = &work.a[(i * nodes + j) * room..][..room];
             to.chunks_exact_mut(room).for_each(|to| to.copy_from_slice(from));
         }
-        isa.run(Row {
+        isa.run(Maxima {
             nodes,
             period,
             row,
@@ -95,7 +95,7 @@ pub fn forward(
 }
 
 /// All `k` for one `j`.
-struct Row<'a> {
+struct Maxima<'a> {
     nodes: usize,
     /// Length of a row of `a`, of which the row of `b` is a multiple.
     period: usize,
@@ -107,7 +107,7 @@ struct Row<'a> {
     place: Option<&'a mut Buffer>,
 }
 
-impl Kernel for Row<'_> {
+impl Kernel for Maxima<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -119,20 +119,17 @@ impl Kernel for Row<'_> {
         let mut at = 0;
         // SAFETY: the asserts bound all accesses to columns that begin before `row`.
         unsafe {
-            let places = self.place.is_some();
             while at + 4 * LANES <= self.row {
-                if places {
-                    columns::<S, 4, true>(s, &mut self, at)
-                } else {
-                    columns::<S, 4, false>(s, &mut self, at)
+                match self.place {
+                    Some(_) => columns::<S, 4, true>(s, &mut self, at),
+                    None => columns::<S, 4, false>(s, &mut self, at),
                 }
                 at += 4 * LANES;
             }
             while at < self.row {
-                if places {
-                    columns::<S, 1, true>(s, &mut self, at)
-                } else {
-                    columns::<S, 1, false>(s, &mut self, at)
+                match self.place {
+                    Some(_) => columns::<S, 1, true>(s, &mut self, at),
+                    None => columns::<S, 1, false>(s, &mut self, at),
                 }
                 at += LANES;
             }
@@ -141,9 +138,9 @@ impl Kernel for Row<'_> {
 }
 
 /// # Safety
-/// What [`Row::run`] asserts has to hold, and `NC` registers of columns have to be there from `at` on.
+/// What [`Maxima::run`] asserts has to hold, and `NC` registers of columns have to be there from `at` on.
 #[inline(always)]
-unsafe fn columns<S: Simd, const NC: usize, const PLACES: bool>(s: S, p: &mut Row<'_>, at: usize) {
+unsafe fn columns<S: Simd, const NC: usize, const PLACES: bool>(s: S, p: &mut Maxima<'_>, at: usize) {
     // SAFETY: as the caller says.
     unsafe {
         let mut best = [s.splat(0.0); NC];

@@ -2,7 +2,7 @@
 
 mod common;
 
-use clrs_kernels::messages::{Gradients, InputGradients, Inputs, Prepared, Senders, Tape, Weights, backward, forward};
+use clrs_kernels::messages::{Gradients, Inputs, LayerGradients, Prepared, Senders, Tape, Weights, backward, forward};
 use clrs_kernels::reference::Messages;
 use clrs_kernels::{Isa, Scratch};
 use common::{Random, Result, compare, compare_exactly, same_bits, shapes};
@@ -45,11 +45,13 @@ fn kernel(twin: &Messages, kind: Kind, keep: bool) -> impl Fn(Isa, &[Vec<f32>], 
         assert_eq!(out, without, "a tape changes nothing");
         let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
         let [d_receivers, d_senders, d_edges, d_edge, d_middle, d_bias, d_last] = &mut d[..] else { panic!("seven") };
-        let mut gradients = Gradients::new(twin.hidden, twin.channels);
-        let d_inputs = InputGradients { receivers: d_receivers, senders: d_senders, edges: Some(d_edges) };
-        backward(isa, &prepared, &given, &tape, d_out, d_inputs, &mut gradients, &mut scratch);
-        [&mut *d_edge, d_middle, d_bias, d_last].into_iter().for_each(|d| d.fill(0.0));
-        gradients.add_to(d_edge, d_middle, d_bias, d_last);
+        let mut layers = LayerGradients::new(twin.hidden, twin.channels);
+        let gradients = Gradients { receivers: d_receivers, senders: d_senders, edges: Some(d_edges), layers: &mut layers };
+        backward(isa, &prepared, &given, &tape, d_out, gradients, &mut scratch);
+        for d in [&mut *d_edge, d_middle, d_bias, d_last] {
+            d.fill(0.0);
+        }
+        layers.add_to(d_edge, d_middle, d_bias, d_last);
         (out, d)
     }
 }

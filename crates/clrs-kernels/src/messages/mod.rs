@@ -20,25 +20,21 @@
 //! message and loses otherwise, so that NaN weights give NaN.
 
 mod edges;
+mod passes;
 mod rows;
 mod winners;
 
+use std::sync::OnceLock;
+
 use self::edges::EdgeList;
 pub use self::edges::Senders;
-use self::rows::{EdgeRows, EdgeRowsBack, MaxRows};
-use self::winners::{NOBODY, Winners, Won};
-use crate::Scratch;
-use crate::gemm::{End, Gemm, Start};
-use crate::isa::Isa;
+pub use self::passes::{backward, forward};
+use self::winners::{NOBODY, Won};
 use crate::memory::{Buffer, Mat};
-use std::sync::OnceLock;
 
 /// Messages at once. Two tiles of 128 x 128 numbers are 144 KB, in the second-level cache. Smaller ones read the weights more
 /// often; larger ones gain nothing.
 const TILE: usize = 128;
-
-/// What a message that is not there counts as.
-const NOTHING: f32 = -1e6;
 
 /// The layers, dense, for `h` hidden numbers and `c` channels of an edge.
 #[derive(Clone, Copy, Debug)]
@@ -157,17 +153,17 @@ impl Tape {
 
 /// Gradients of the layers, added up over calls of [`backward`], in the layout that it writes fastest.
 #[derive(Clone, Debug)]
-pub struct Gradients {
+pub struct LayerGradients {
     edge: Mat,
     middle: Mat,
     middle_bias: Buffer,
     last_transposed: Mat,
 }
 
-impl Gradients {
+impl LayerGradients {
     /// All zero.
-    pub fn new(hidden: usize, channels: usize) -> Gradients {
-        Gradients {
+    pub fn new(hidden: usize, channels: usize) -> LayerGradients {
+        LayerGradients {
             edge: Mat::zeros(channels, hidden),
             middle: Mat::zeros(hidden, hidden),
             middle_bias: Buffer::zeros(hidden),
@@ -192,15 +188,17 @@ impl Gradients {
     }
 }
 
-/// Where [`backward`] writes the gradients of its inputs.
+/// Where [`backward`] puts gradients.
 #[derive(Debug)]
-pub struct InputGradients<'a> {
-    /// `[n, h]`
+pub struct Gradients<'a> {
+    /// `[n, h]`, written.
     pub receivers: &'a mut [f32],
-    /// `[n, h]`
+    /// `[n, h]`, written.
     pub senders: &'a mut [f32],
-    /// `[n, n, c]`, if asked for.
+    /// `[n, n, c]`, written, if asked for.
     pub edges: Option<&'a mut [f32]>,
+    /// Added to.
+    pub layers: &'a mut LayerGradients,
 }
 
 /// Working memory.
@@ -232,190 +230,4 @@ impl Work {
         self.to.fill_from(inputs.receivers);
         self.from.fill_from(inputs.senders);
     }
-}
-
-/// The first layer of some messages.
-fn first_layer(isa: Isa, p: &Prepared, raw: &[f32], edges: &[edges::Edge], to: &Mat, from: &Mat, out: &mut Mat) {
-    isa.run(EdgeRows {
-        edges,
-        nodes: to.rows,
-        width: p.edge.width(),
-        to: &to.data,
-        from: &from.data,
-        raw,
-        channels: p.edge.rows,
-        w: &p.edge.data,
-        out: &mut out.data,
-        stride: p.edge.stride,
-    });
-}
-
-/// The second layer of the rows in a tile.
-fn second_layer(isa: Isa, p: &Prepared, rows: usize, first: &Mat, out: (&mut [f32], usize)) {
-    let product = Gemm::of(rows, (&first.data, first.stride), &p.middle, out);
-    isa.run(Gemm { start: Start::Bias(&p.middle_bias), end: End::Relu, ..product });
-}
-
-/// Writes what every node hears to `out`, `[n, h]`. Without a tape nothing of the size of all messages is stored.
-///
-/// # Panics
-/// If lengths do not match, or if there are 65535 nodes or more.
-pub fn forward(
-    isa: Isa,
-    prepared: &Prepared,
-    inputs: &Inputs<'_>,
-    out: &mut [f32],
-    tape: Option<&mut Tape>,
-    scratch: &mut Scratch,
-) {
-    let n = inputs.nodes(prepared);
-    assert_eq!(out.len(), n * prepared.hidden, "the result is [n, h]");
-    let Work { list: own, .. } = &mut scratch.messages;
-    let mut own = std::mem::take(own);
-    let (list, mut kept, mut places) = match tape {
-        Some(Tape { keeps_hidden, list, places, hidden }) => (list, keeps_hidden.then_some(hidden), Some(places)),
-        None => (&mut own, None, None),
-    };
-    list.set(n, inputs.from);
-    let work = &mut scratch.messages;
-    work.fit(n, prepared, inputs);
-    if let Some(kept) = &mut kept {
-        kept.fit(list.edges.len(), prepared.hidden);
-    }
-    let stride = work.first.stride;
-    let mut receiver = 0;
-    for (tile, edges) in list.edges.chunks(TILE).enumerate() {
-        let (begin, rows) = (tile * TILE, edges.len());
-        first_layer(isa, prepared, inputs.edges, edges, &work.to, &work.from, &mut work.first);
-        let second = match &mut kept {
-            Some(kept) => &mut kept.data[begin * stride..],
-            None => &mut work.second.data[..],
-        };
-        second_layer(isa, prepared, rows, &work.first, (&mut *second, stride));
-        // The first layer is not needed any more: messages take its place.
-        isa.run(Gemm::of(rows, (second, stride), &prepared.last, (&mut work.first.data, stride)));
-        // A receiver's messages may begin or end in another tile.
-        let mut row = 0;
-        while row < rows {
-            while list.start[receiver + 1] as usize <= begin + row {
-                receiver += 1;
-            }
-            let end = (list.start[receiver + 1] as usize - begin).min(rows);
-            isa.run(MaxRows {
-                rows: &work.first.data[row * stride..],
-                stride,
-                count: end - row,
-                first: begin + row - list.start[receiver] as usize,
-                best: work.best.padded_row_mut(receiver),
-                place: places.is_some().then(|| work.place.padded_row_mut(receiver)),
-            });
-            row = end;
-        }
-    }
-    work.best.copy_to(out);
-    if let Some(places) = &mut places {
-        places.clear();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "places are whole and below 65535")]
-        (0..n).for_each(|y| places.extend(work.place.row(y).iter().map(|&place| place as u16)));
-    }
-    silence(list, out, places.map(|places| &mut places[..]), prepared.hidden);
-    scratch.messages.list = own;
-}
-
-/// Where somebody is silent, nothing less than that is heard.
-fn silence(list: &EdgeList, out: &mut [f32], mut places: Option<&mut [u16]>, h: usize) {
-    for y in (0..list.nodes).filter(|&y| list.misses(y)) {
-        let nobody = list.start[y] == list.start[y + 1];
-        for (channel, out) in out[y * h..][..h].iter_mut().enumerate() {
-            if nobody || *out < NOTHING {
-                *out = NOTHING;
-                if let Some(places) = &mut places {
-                    places[y * h + channel] = NOBODY;
-                }
-            }
-        }
-    }
-}
-
-/// From the gradient of what was heard, `[n, h]`, to those of the inputs, which are written, and of the layers, which are
-/// added. The inputs and the tape have to be those of [`forward`].
-///
-/// # Panics
-/// If lengths do not match.
-pub fn backward(
-    isa: Isa,
-    prepared: &Prepared,
-    inputs: &Inputs<'_>,
-    tape: &Tape,
-    d_out: &[f32],
-    d_inputs: InputGradients<'_>,
-    d_weights: &mut Gradients,
-    scratch: &mut Scratch,
-) {
-    let (n, h, c) = (inputs.nodes(prepared), prepared.hidden, prepared.edge.rows);
-    assert!(tape.list.nodes == n && tape.places.len() == n * h && d_out.len() == n * h, "all is of the same sample");
-    let work = &mut scratch.messages;
-    work.fit(n, prepared, inputs);
-    work.won.collect(&tape.list, &tape.places, d_out, h);
-    let InputGradients { receivers: d_receivers, senders: d_senders, edges: mut d_edges } = d_inputs;
-    // What was the largest is not needed any more; the memory is.
-    let (d_to, d_from) = (&mut work.best, &mut work.place);
-    d_to.clear();
-    d_from.clear();
-    if let Some(d_edges) = &mut d_edges {
-        assert_eq!(d_edges.len(), n * n * c, "edges are [n, n, c]");
-        d_edges.fill(0.0);
-    }
-    let weights = prepared.transposed();
-    let (stride, width) = (work.first.stride, work.first.width());
-    let in_tile: [u32; TILE] = std::array::from_fn(|i| u32::try_from(i).expect("small"));
-    for begin in (0..work.won.edges.len()).step_by(TILE) {
-        let end = (begin + TILE).min(work.won.edges.len());
-        let (edges, rows) = (&work.won.edges[begin..end], end - begin);
-        first_layer(isa, prepared, inputs.edges, edges, &work.to, &work.from, &mut work.first);
-        let (hidden, hidden_row) = if tape.keeps_hidden {
-            (&tape.hidden.data[..], &work.won.index[begin..end])
-        } else {
-            second_layer(isa, prepared, rows, &work.first, (&mut work.second.data, stride));
-            (&work.second.data[..], &in_tile[..rows])
-        };
-        isa.run(Winners {
-            first: &work.won.first[begin..=end],
-            wins: &work.won.wins,
-            width,
-            hidden,
-            hidden_row,
-            w_t: &weights.last.data,
-            d_w_t: &mut d_weights.last_transposed.data,
-            d_hidden: &mut work.grad.data,
-            d_bias: &mut d_weights.middle_bias,
-            stride,
-        });
-        isa.run(Gemm::weights(rows, (&work.first.data, stride), (&work.grad.data, stride), &mut d_weights.middle));
-        let d_first = &mut work.second.data;
-        isa.run(Gemm::of(rows, (&work.grad.data, stride), &weights.middle, (d_first, stride)));
-        isa.run(EdgeRowsBack {
-            edges,
-            width,
-            out: &work.first.data,
-            grad: d_first,
-            d_to: &mut d_to.data,
-            d_from: &mut d_from.data,
-            stride,
-        });
-        let place = |edge: &edges::Edge| (usize::from(edge.sender) * n + usize::from(edge.receiver)) * c;
-        for (raw, edge) in work.raw.chunks_exact_mut(c.max(1)).zip(edges) {
-            raw.copy_from_slice(&inputs.edges[place(edge)..][..c]);
-        }
-        isa.run(Gemm::weights(rows, (&work.raw, c), (d_first, stride), &mut d_weights.edge));
-        if let Some(d_edges) = &mut d_edges {
-            let to = work.d_raw.stride;
-            isa.run(Gemm::of(rows, (d_first, stride), &weights.edge, (&mut work.d_raw.data, to)));
-            for (row, edge) in edges.iter().enumerate() {
-                d_edges[place(edge)..][..c].copy_from_slice(work.d_raw.row(row));
-            }
-        }
-    }
-    d_to.copy_to(d_receivers);
-    d_from.copy_to(d_senders);
 }

@@ -4,12 +4,16 @@
 //! and the gradients of all inputs. `tests/` compares a kernel with its twin on every instruction set, and the twin's gradients
 //! with differences of its own output.
 
+mod attention;
 mod messages;
 mod pointers;
+mod rows;
 mod triplets;
 
+pub use self::attention::Attention;
 pub use self::messages::Messages;
 pub use self::pointers::{EdgePointers, Pointers};
+pub use self::rows::{LayerNorm, Sinkhorn, Softmax};
 pub use self::triplets::Triplets;
 
 /// A computation and its gradient.
@@ -23,6 +27,11 @@ pub trait Twin {
 
     /// The gradients of all inputs, given that of the output.
     fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>>;
+
+    /// Whether differences of the output tell its gradients.
+    fn smooth(&self) -> bool {
+        true
+    }
 }
 
 /// `x w`, for a row `x` and `w` `[x.len(), columns]`.
@@ -72,4 +81,16 @@ fn largest(of: impl Iterator<Item = f64>) -> (usize, f64, f64) {
 
 fn smallest(x: &[f64]) -> f64 {
     x.iter().fold(f64::INFINITY, |least, x| least.min(x.abs()))
+}
+
+fn softmax(row: &[f64]) -> Vec<f64> {
+    let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total = row.iter().map(|x| (x - top).exp()).sum::<f64>();
+    row.iter().map(|x| (x - top).exp() / total).collect()
+}
+
+/// Backward of [`softmax`], given what it gave.
+fn softmax_back(y: &[f64], d_y: &[f64]) -> Vec<f64> {
+    let mean = y.iter().zip(d_y).map(|(y, d)| y * d).sum::<f64>();
+    y.iter().zip(d_y).map(|(y, d)| y * (d - mean)).collect()
 }

@@ -21,6 +21,7 @@ impl Avx2 {
 
     /// Of each half, which lanes are among the first `count`.
     #[inline(always)]
+    #[expect(clippy::unused_self, reason = "it proves that the instructions are there")]
     fn first(self, count: usize) -> [__m256i; 2] {
         /// Sixteen lanes that are, sixteen that are not.
         static TABLE: [i32; 2 * LANES] = {
@@ -41,6 +42,7 @@ impl Avx2 {
 // SAFETY of all blocks below: `self` is there only if the processor has the instructions, and a reference to an array or a
 // slice is valid for as many numbers as it says (a mask leaves the others alone, faults included; pointers behind the end of
 // a slice are made with `wrapping_add` and never read through).
+#[expect(clippy::undocumented_unsafe_blocks, reason = "said above, once for all")]
 impl Simd for Avx2 {
     type V = [__m256; 2];
     const REGISTERS: usize = 8;

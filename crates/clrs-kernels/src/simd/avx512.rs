@@ -27,6 +27,7 @@ fn first(count: usize) -> __mmask16 {
 
 // SAFETY of all blocks below: `self` is there only if the processor has the instructions, and a reference to an array or a
 // slice is valid for as many numbers as it says (a mask leaves the others alone, faults included).
+#[expect(clippy::undocumented_unsafe_blocks, reason = "said above, once for all")]
 impl Simd for Avx512 {
     type V = __m512;
     const REGISTERS: usize = 32;

@@ -181,7 +181,7 @@ mod tests {
         for isa in Isa::available() {
             for count in 0..=LANES {
                 let from: Vec<f32> = (1..=count).map(|i| i as f32).collect();
-                let mut to = vec![0.0; LANES + 1];
+                let mut to = [0.0; LANES + 1];
                 let sum = isa.run(Tails(&from, &mut to[..count]));
                 assert_eq!(sum, (count * (count + 1) / 2) as f32, "{isa}, {count}");
                 assert_eq!(to[..count], from, "{isa}, {count}");

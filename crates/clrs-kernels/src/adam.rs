@@ -1,0 +1,90 @@
+//! One update of Adam over slices, as optax computes it, and the norm of gradients.
+//!
+//! Each number takes the same operations in the same order as the plain loop in `clrs-nn`, none of them fused, so that an update
+//! has the same bits on every instruction set, and those of that loop.
+
+use crate::isa::{Isa, Kernel};
+use crate::simd::{LANES, Simd};
+
+const FIRST_DECAY: f32 = 0.9;
+const SECOND_DECAY: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+
+/// What is the same for all numbers of an update.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update {
+    /// What gradients are multiplied by, to clip them.
+    pub scale: f32,
+    /// Size of a step, or nothing for values that stay as they are.
+    pub learning_rate: Option<f32>,
+    /// By how much means fall short after so many updates: `1 - 0.9^updates` and `1 - 0.999^updates`.
+    pub parts: [f32; 2],
+}
+
+/// Moves values, and the means of gradients and of their squares. Without a gradient it is 0.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn update(isa: Isa, rule: Update, gradient: Option<&[f32]>, values: &mut [f32], first: &mut [f32], second: &mut [f32]) {
+    assert!(first.len() == values.len() && second.len() == values.len(), "two means for each number");
+    assert!(gradient.is_none_or(|gradient| gradient.len() == values.len()), "a gradient for each number");
+    isa.run(Step { rule, gradient, values, first, second });
+}
+
+struct Step<'a> {
+    rule: Update,
+    gradient: Option<&'a [f32]>,
+    values: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+}
+
+impl Kernel for Step<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Update { scale, learning_rate, parts } = self.rule;
+        for at in (0..self.values.len()).step_by(LANES) {
+            let gradient = self.gradient.map_or(s.splat(0.0), |gradient| s.mul(s.get(gradient, at), s.splat(scale)));
+            let new = s.mul(s.splat(1.0 - FIRST_DECAY), gradient);
+            let first = s.add(s.mul(s.splat(FIRST_DECAY), s.get(self.first, at)), new);
+            let new = s.mul(s.mul(s.splat(1.0 - SECOND_DECAY), gradient), gradient);
+            let second = s.add(s.mul(s.splat(SECOND_DECAY), s.get(self.second, at)), new);
+            s.put(self.first, at, first);
+            s.put(self.second, at, second);
+            if let Some(rate) = learning_rate {
+                let root = s.sqrt(s.div(second, s.splat(parts[1])));
+                let step = s.div(s.div(first, s.splat(parts[0])), s.add(root, s.splat(EPSILON)));
+                s.put(self.values, at, s.sub(s.get(self.values, at), s.mul(s.splat(rate), step)));
+            }
+        }
+    }
+}
+
+/// The sum of squares, in `f64`: sixteen sums, then those in order. Squares are exact, so that only the order of sums could change
+/// the bits, and that is fixed.
+pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f64 {
+    isa.run(Squares(x))
+}
+
+struct Squares<'a>(&'a [f32]);
+
+impl Kernel for Squares<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> f64 {
+        let mut sums = [0.0; LANES];
+        let (full, rest) = self.0.as_chunks::<LANES>();
+        for chunk in full {
+            for lane in 0..LANES {
+                sums[lane] += f64::from(chunk[lane]) * f64::from(chunk[lane]);
+            }
+        }
+        for (sum, &x) in sums.iter_mut().zip(rest) {
+            *sum += f64::from(x) * f64::from(x);
+        }
+        sums.iter().sum()
+    }
+}

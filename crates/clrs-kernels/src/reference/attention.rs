@@ -1,0 +1,125 @@
+//! The twin of [`crate::attention`].
+
+use super::{Twin, add, smallest, softmax, softmax_back, times, times_back};
+
+const SLOPE: f64 = 0.01;
+
+/// Inputs: asking, asked, edges, edge, values, and with `layer` the score.
+#[derive(Clone, Debug)]
+pub struct Attention {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Number of heads.
+    pub heads: usize,
+    /// Width of what matches.
+    pub width: usize,
+    /// Raw numbers of an edge.
+    pub channels: usize,
+    /// Size of values.
+    pub hidden: usize,
+    /// Whether there is a layer on top of what matches, as a sixth input.
+    pub layer: bool,
+    /// Who may be asked, `[n, n]`.
+    pub neighbours: Option<Vec<bool>>,
+}
+
+impl Attention {
+    /// What the score of a pair is made of, before the rectifier.
+    fn sum(&self, inputs: &[Vec<f64>], x: usize, y: usize) -> Vec<f64> {
+        let (n, w, c) = (self.nodes, self.width, self.channels);
+        let mut sum = times(&inputs[2][(x * n + y) * c..][..c], &inputs[3], w);
+        add(&mut sum, &inputs[0][x * w..][..w]);
+        add(&mut sum, &inputs[1][y * w..][..w]);
+        sum
+    }
+
+    fn factor(&self, inputs: &[Vec<f64>], k: usize) -> f64 {
+        if self.layer { inputs[5][k] } else { 1.0 }
+    }
+
+    /// What a node gives to each other, per head.
+    fn weights(&self, inputs: &[Vec<f64>], x: usize, head: usize) -> Vec<f64> {
+        let part = self.width / self.heads;
+        let score = |y: usize| {
+            let sum = self.sum(inputs, x, y);
+            let leaky = |k: usize| if sum[k] > 0.0 { sum[k] } else { SLOPE * sum[k] };
+            let score = (head * part..(head + 1) * part).map(|k| self.factor(inputs, k) * leaky(k)).sum::<f64>();
+            match &self.neighbours {
+                // The reference adds in `f32`, where the score is lost: this decides how a row of strangers is shared.
+                #[expect(clippy::cast_possible_truncation, reason = "on purpose")]
+                Some(of) if !of[x * self.nodes + y] => f64::from(score as f32 + -1e9),
+                _ => score,
+            }
+        };
+        softmax(&(0..self.nodes).map(score).collect::<Vec<f64>>())
+    }
+}
+
+impl Twin for Attention {
+    fn inputs(&self) -> Vec<(&'static str, usize)> {
+        let (n, w, c) = (self.nodes, self.width, self.channels);
+        let mut all = vec![("asking", n * w), ("asked", n * w), ("edges", n * n * c), ("edge", c * w)];
+        all.push(("values", n * self.hidden));
+        all.extend(self.layer.then_some(("score", w)));
+        all
+    }
+
+    fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
+        let (n, h) = (self.nodes, self.hidden);
+        let size = h / self.heads;
+        let mut out = vec![0.0; n * h];
+        for x in 0..n {
+            for head in 0..self.heads {
+                for (y, weight) in self.weights(inputs, x, head).into_iter().enumerate() {
+                    for k in head * size..(head + 1) * size {
+                        out[x * h + k] += weight * inputs[4][y * h + k];
+                    }
+                }
+            }
+        }
+        let pairs = (0..n * n).map(|pair| smallest(&self.sum(inputs, pair / n, pair % n)));
+        (out, pairs.fold(f64::INFINITY, f64::min))
+    }
+
+    fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>> {
+        let (n, w, c, h) = (self.nodes, self.width, self.channels, self.hidden);
+        let (part, size) = (w / self.heads, h / self.heads);
+        let mut d: Vec<Vec<f64>> = self.inputs().iter().map(|&(_, len)| vec![0.0; len]).collect();
+        for x in 0..n {
+            let mut d_sums = vec![vec![0.0; w]; n];
+            for head in 0..self.heads {
+                let weights = self.weights(inputs, x, head);
+                let mut d_weights = vec![0.0; n];
+                for y in 0..n {
+                    for k in head * size..(head + 1) * size {
+                        d_weights[y] += d_output[x * h + k] * inputs[4][y * h + k];
+                        d[4][y * h + k] += weights[y] * d_output[x * h + k];
+                    }
+                }
+                for (y, d_score) in softmax_back(&weights, &d_weights).into_iter().enumerate() {
+                    let sum = self.sum(inputs, x, y);
+                    for k in head * part..(head + 1) * part {
+                        let slope = if sum[k] > 0.0 { 1.0 } else { SLOPE };
+                        d_sums[y][k] = d_score * self.factor(inputs, k) * slope;
+                        if self.layer {
+                            d[5][k] += d_score * slope * sum[k];
+                        }
+                    }
+                }
+            }
+            for (y, d_sum) in d_sums.iter().enumerate() {
+                let pair = x * n + y;
+                let d_raw = times_back(&inputs[2][pair * c..][..c], &inputs[3], d_sum, &mut d[3]);
+                add(&mut d[2][pair * c..][..c], &d_raw);
+                add(&mut d[0][x * w..][..w], d_sum);
+                add(&mut d[1][y * w..][..w], d_sum);
+            }
+        }
+        d
+    }
+
+    /// Where a node may ask nobody, rounding makes what a difference does not see.
+    fn smooth(&self) -> bool {
+        self.neighbours.as_ref().is_none_or(|of| of.chunks_exact(self.nodes).all(|of| of.contains(&true)))
+    }
+}
