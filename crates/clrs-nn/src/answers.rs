@@ -77,11 +77,7 @@ impl Answers {
     }
 
     /// Judges all that was added: these samples.
-    pub(crate) fn judge(
-        self,
-        samples: &[Trajectory<'_>],
-        algorithm: &dyn AnyAlgorithm,
-    ) -> Result<Judgement, EvaluateError> {
+    pub(crate) fn judge(self, samples: &[Trajectory<'_>], algorithm: &dyn AnyAlgorithm) -> Result<Judgement, EvaluateError> {
         let Answers { probes, truth, predicted } = self;
         let nodes = samples.first().ok_or(EvaluateError::NoSamples)?.nodes();
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();

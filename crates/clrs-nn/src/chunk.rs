@@ -177,6 +177,7 @@ mod tests {
             }
             for (lane, found) in found.iter().enumerate() {
                 let expected = seen.iter().flat_map(|lengths| {
+                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths are counts")]
                     let steps = live_steps(lengths[lane] as usize);
                     let judged = lengths[lane] > 1.0;
                     (0..steps).map(move |step| (step == 0, judged, step + 1 == steps))

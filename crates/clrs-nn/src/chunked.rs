@@ -63,9 +63,13 @@ impl Network {
                 }
             };
             if self.settings().hint_mode.is_judged() {
-                hints.iter().for_each(|(place, logits)| add(*place, logits, &step.next[*place], &step.judged));
+                for (place, logits) in &hints {
+                    add(*place, logits, &step.next[*place], &step.judged);
+                }
             }
-            outputs.iter().for_each(|(place, logits)| add(*place, logits, &step.now[*place], &step.ends));
+            for (place, logits) in &outputs {
+                add(*place, logits, &step.now[*place], &step.ends);
+            }
             state = State { hidden: Some(read.next), lstm, hints: Some(hints) };
         }
         (sum, carry(state))

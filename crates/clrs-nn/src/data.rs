@@ -146,6 +146,7 @@ impl Source {
     }
 
     /// The next batch.
+    #[expect(clippy::should_implement_trait, reason = "it can fail, and never ends")]
     pub fn next(&mut self) -> Result<clrs::Batch, DataError> {
         let (number, count) = (self.number, self.batch_size);
         self.number += 1;
@@ -164,7 +165,7 @@ impl Source {
             }
             Samples::Endless { samplers, recorder } => {
                 recorder.clear();
-                let turn = (number % samplers.len() as u64) as usize;
+                let turn = turn(number, samplers.len());
                 let recorded = samplers[turn].record(count, recorder);
                 recorded.map_err(|error| DataError::Sample { algorithm: algorithm(), error: error.into() })?;
                 clrs::Batch::new(&recorder.runs().iter().collect::<Vec<_>>(), 0)
@@ -178,7 +179,7 @@ impl Source {
     pub fn skip(&mut self, batches: u64) -> Result<(), DataError> {
         for number in self.number..self.number + batches {
             if let Samples::Endless { samplers, .. } = &mut self.samples {
-                let turn = (number % samplers.len() as u64) as usize;
+                let turn = turn(number, samplers.len());
                 let drawn = samplers[turn].draw(self.batch_size);
                 drawn.map_err(|error| DataError::Sample { algorithm: self.algorithm.name().into(), error: error.into() })?;
             }
@@ -227,6 +228,12 @@ pub fn with_probes(runs: Runs, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Res
         return Err(DataError::Probe { algorithm, stage: missing.stage, probe });
     }
     Ok(runs.with_spec(spec))
+}
+
+/// Whose turn it is.
+#[expect(clippy::cast_possible_truncation, reason = "less than the count")]
+fn turn(number: u64, count: usize) -> usize {
+    (number % count as u64) as usize
 }
 
 /// The samples that a recipe validates an algorithm on: the set of the benchmark or the folder, or as many as it says, made

@@ -31,7 +31,9 @@ pub(crate) fn hard(kind: Kind, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
     };
     let mut values: Vec<f32> = logits.try_into_vec_as().expect("f32");
     if kind == Kind::Mask {
-        values.iter_mut().for_each(|value| *value = f32::from(*value > 0.0));
+        for value in &mut values {
+            *value = f32::from(*value > 0.0);
+        }
     } else {
         for row in values.chunks_exact_mut(shape[2]) {
             let chosen = first_largest(row);

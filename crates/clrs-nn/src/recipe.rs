@@ -10,6 +10,7 @@ use crate::settings::{Aggregation, EncoderInit, Feedback, HintMode, Settings};
 /// Everything that decides a training run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the file")]
 pub struct Recipe {
     /// The algorithms to learn, in turn, on one processor. There is no default.
     pub algorithms: Vec<String>,

@@ -136,7 +136,7 @@ impl RunFolder {
         carried: &CarriedStates,
         state: State,
     ) -> Result<(), RunError> {
-        let mut file = checkpoint(parameters, Head { format: FORMAT, state, updates: adam.updates });
+        let mut file = checkpoint(parameters, &Head { format: FORMAT, state, updates: adam.updates });
         for (moments, name) in [(&adam.first, "first"), (&adam.second, "second")] {
             for (parameter, values) in parameters.list().iter().zip(moments) {
                 file.arrays.insert(moment(name, parameter), (parameter.shape.clone(), values.clone()));
@@ -150,7 +150,7 @@ impl RunFolder {
 
     /// Keeps the parameters of the best validation.
     pub fn save_best(&self, parameters: &Parameters, state: State) -> Result<(), RunError> {
-        let file = checkpoint(parameters, Head { format: FORMAT, state, updates: 0 });
+        let file = checkpoint(parameters, &Head { format: FORMAT, state, updates: 0 });
         write_whole(&self.path.join("best.safetensors"), &file.to_bytes())
     }
 }
@@ -232,7 +232,7 @@ pub(crate) fn load_carried(file: &NamedArrays) -> CarriedStates {
     states
 }
 
-fn checkpoint(parameters: &Parameters, head: Head) -> NamedArrays {
+fn checkpoint(parameters: &Parameters, head: &Head) -> NamedArrays {
     let mut file = NamedArrays::of(parameters, |parameter| parameter.name.clone());
     file.metadata.insert(HEAD.into(), json!(head).to_string());
     file

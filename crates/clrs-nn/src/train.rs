@@ -342,7 +342,7 @@ fn prefetch(sources: Vec<Vec<Source>>, recipe: &Recipe, first: usize) -> Batches
 
 /// What comes next of one algorithm.
 enum Queue {
-    Batches(Source),
+    Batches(Box<Source>),
     /// A source and its lanes for every size, in turn.
     Chunks {
         sources: Vec<(Source, Lanes)>,
@@ -353,7 +353,7 @@ enum Queue {
 impl Queue {
     fn new(mut sources: Vec<Source>, lanes: usize, length: usize) -> Queue {
         if length == 0 {
-            return Queue::Batches(sources.remove(0));
+            return Queue::Batches(Box::new(sources.remove(0)));
         }
         Queue::Chunks { sources: sources.into_iter().map(|source| (source, Lanes::new(lanes, length))).collect(), turn: 0 }
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::messages::{self as kernel, Gradients, Inputs, Tape, Weights};
+use clrs_kernels::messages::{self as kernel, Gradients, Inputs, LayerGradients, Tape, Weights};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{InputGradients, Kept, Operation, Slices, compute, input};
@@ -57,7 +57,7 @@ pub(crate) fn messages(
     let Layers { edge, middle, middle_bias, last } = layers;
     compute(
         operation,
-        [input(receivers), input(senders), input(raw), input(edge), input(middle), input(middle_bias), input(last)],
+        vec![input(receivers), input(senders), input(raw), input(edge), input(middle), input(middle_bias), input(last)],
     )
 }
 
@@ -108,18 +108,19 @@ impl Operation for Messages {
         let kept: &(dyn Any + Send + Sync) = &**kept;
         let tapes: &Vec<Tape> = kept.downcast_ref().expect("what forward kept");
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes * self.channels);
-        let mut sum = Gradients::new(self.hidden, self.channels);
+        let mut sum = LayerGradients::new(self.hidden, self.channels);
         let zeros = |count: usize| vec![0.0; count];
         let (mut d_receivers, mut d_senders) = (zeros(self.samples * rows), zeros(self.samples * rows));
         let mut d_edges = zeros(self.samples * pairs);
         for (sample, tape) in tapes.iter().enumerate() {
-            let gradients = kernel::InputGradients {
+            let gradients = Gradients {
                 receivers: &mut d_receivers[sample * rows..][..rows],
                 senders: &mut d_senders[sample * rows..][..rows],
                 edges: Some(&mut d_edges[sample * pairs..][..pairs]),
+                layers: &mut sum,
             };
             let d_out = &d_out[sample * rows..][..rows];
-            kernel::backward(isa, &self.prepared, &self.inputs(slices, sample), tape, d_out, gradients, &mut sum, scratch);
+            kernel::backward(isa, &self.prepared, &self.inputs(slices, sample), tape, d_out, gradients, scratch);
         }
         let (mut d_edge, mut d_middle) = (zeros(self.channels * self.hidden), zeros(self.hidden * self.hidden));
         let (mut d_bias, mut d_last) = (zeros(self.hidden), zeros(self.hidden * self.hidden));

@@ -3,6 +3,7 @@
 //! An operation per step, over the samples of a part. What does not change from step to step (copies of layers as the kernels
 //! read them) is made once per pass. The ordinary operations stay what these are tested against, the way of every other device,
 //! and what runs without `fused`.
+#![expect(clippy::too_many_arguments, reason = "burn hands tensors over one by one")]
 
 mod messages;
 mod pointers;
@@ -37,7 +38,7 @@ type Kept = Arc<dyn Any + Send + Sync>;
 type InputGradients = [Option<Vec<f32>>; INPUTS];
 
 /// An operation over the samples of a part.
-pub trait Operation: Debug + Send + Sync {
+pub(crate) trait Operation: Debug + Send + Sync {
     /// The shape of its result.
     fn shape(&self) -> Vec<usize>;
     /// Writes the result; keeps what backward needs, if there will be one.
@@ -47,24 +48,24 @@ pub trait Operation: Debug + Send + Sync {
 }
 
 /// Computes an operation; inputs that it does not have are one number each.
-fn compute<const D: usize>(operation: impl Operation + 'static, inputs: [Option<Tensor<1>>; INPUTS]) -> Tensor<D> {
-    let device = inputs.iter().flatten().next().expect("an input").device();
-    let inputs = inputs.map(|input| input.unwrap_or_else(|| Tensor::zeros([1], &device)).into_dispatch());
-    let [a, b, c, d, e, f, g] = inputs;
+fn compute<const D: usize>(operation: impl Operation + 'static, mut inputs: Vec<Tensor<1>>) -> Tensor<D> {
+    let device = inputs[0].device();
+    inputs.resize_with(INPUTS, || Tensor::zeros([1], &device));
+    let inputs = inputs.into_iter().map(Tensor::into_dispatch).collect::<Vec<_>>();
+    let Ok([a, b, c, d, e, f, g]) = <[_; INPUTS]>::try_from(inputs) else { unreachable!("as many as there can be") };
     Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(operation), a, b, c, d, e, f, g))
 }
 
 /// A tensor of any shape as an input.
-fn input<const D: usize>(tensor: Tensor<D>) -> Option<Tensor<1>> {
+fn input<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
     let count = tensor.dims().iter().product::<usize>();
-    Some(tensor.reshape([count]))
+    tensor.reshape([count])
 }
 
 /// Operations with kernels of their own.
 #[backend_extension(Flex, Autodiff)]
-pub trait FusedBackend: Backend {
+pub(crate) trait FusedBackend: Backend {
     /// Computes an operation.
-    #[expect(clippy::too_many_arguments, reason = "tensors have to come one by one")]
     fn fused(
         operation: Arc<dyn Operation>,
         a: FloatTensor<Self>,
@@ -155,7 +156,7 @@ impl<C: CheckpointStrategy> FusedBackend for Autodiff<Flex, C> {
         g: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         let inputs = [a, b, c, d, e, f, g];
-        let nodes = inputs.each_ref().map(|input| input.node());
+        let nodes = inputs.each_ref().map(FloatTensor::<Self>::node);
         let inputs = Arc::new(inputs.map(|input| contiguous(input.into_primitive())));
         match FusedBackward.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => {

@@ -20,8 +20,8 @@ pub(crate) fn pointers(
 ) -> Tensor<3> {
     let ([samples, nodes, hidden], [_, _, _, channels]) = (from.dims(), raw.dims());
     let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some() };
-    let state = state.and_then(input);
-    compute(operation, [input(from), input(to), input(raw), input(edge), input(last), state, None])
+    let inputs = [input(from), input(to), input(raw), input(edge), input(last)];
+    compute(operation, inputs.into_iter().chain(state.map(input)).collect())
 }
 
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Operation for Pointers {
 pub(crate) fn edge_pointers(pairs: Tensor<4>, to: Tensor<3>, last: Tensor<2>) -> Tensor<3> {
     let [samples, nodes, hidden] = to.dims();
     let operation = EdgePointers { samples, nodes, hidden };
-    compute(operation, [input(pairs), input(to), input(last), None, None, None, None])
+    compute(operation, vec![input(pairs), input(to), input(last)])
 }
 
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Operation for EdgePointers {
 /// The largest over `i` of `a[i, j] + b[i, k]`, `[B, N, N, features]` as both are.
 pub(crate) fn triplets(a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
     let [samples, nodes, _, features] = a.dims();
-    compute(Triplets { samples, nodes, features }, [input(a), input(b), None, None, None, None, None])
+    compute(Triplets { samples, nodes, features }, vec![input(a), input(b)])
 }
 
 #[derive(Debug)]

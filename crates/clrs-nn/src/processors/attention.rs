@@ -1,6 +1,6 @@
 //! Attention: every node takes a mean of what others offer, weighted by how well they match.
 //!
-//! GAT of Veličković et al. (2018) and GATv2 of Brody et al. (2022), with edges and the graph in the scores.
+//! GAT of Veličković et al. (2018) and `GATv2` of Brody et al. (2022), with edges and the graph in the scores.
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::{leaky_relu, relu, softmax};

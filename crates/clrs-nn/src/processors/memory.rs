@@ -89,7 +89,7 @@ fn embed(rows: Tensor<2>, table: Tensor<2>, h: usize) -> Tensor<2> {
     let (device, [count, _]) = (rows.device(), rows.dims());
     // Words are whole numbers: towards 0, negative ones from the end; the last word is nothing.
     let numbers: Vec<f32> = rows.try_into_vec_as().expect("f32");
-    let size = h as i64;
+    let size = i64::try_from(h).expect("a size");
     #[expect(clippy::cast_possible_truncation, reason = "cut on purpose")]
     let word = |number: f32| match number as i64 {
         word if (0..size).contains(&word) => word,
