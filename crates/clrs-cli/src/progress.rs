@@ -98,7 +98,7 @@ pub(crate) struct Steps {
     started: Instant,
     lines: usize,
     first: usize,
-    steps: usize,
+    total: usize,
     score: Option<f64>,
 }
 
@@ -115,7 +115,7 @@ impl Steps {
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
         bar.set_position(first as u64);
         bar.reset_eta();
-        Steps { terminal: bar, plain: !quiet && !terminal, started: Instant::now(), lines: 0, first, steps, score: None }
+        Steps { terminal: bar, plain: !quiet && !terminal, started: Instant::now(), lines: 0, first, total: steps, score: None }
     }
 
     pub(crate) fn step(&mut self, step: usize, loss: f64) {
@@ -126,8 +126,8 @@ impl Steps {
         if self.plain && seconds >= PLAIN_EVERY.as_secs_f64() * (self.lines + 1) as f64 {
             self.lines += 1;
             let rate = (step - self.first) as f64 / seconds;
-            let left = (self.steps - step) as f64 / rate;
-            let steps = self.steps;
+            let left = (self.total - step) as f64 / rate;
+            let steps = self.total;
             let _ = writeln!(
                 std::io::stderr(),
                 "step {step}/{steps}, loss {loss:.4}{score}, {rate:.1} steps per second, {left:.0} s left"
@@ -139,13 +139,15 @@ impl Steps {
         self.score = Some(score);
     }
 
-    pub(crate) fn stop(&self) -> bool {
-        STOP.load(Ordering::Relaxed)
-    }
-
     pub(crate) fn finish(&self) {
         self.terminal.finish_and_clear();
     }
+}
+
+/// Whether Ctrl-C was pressed.
+#[cfg(feature = "networks")]
+pub(crate) fn is_stopped() -> bool {
+    STOP.load(Ordering::Relaxed)
 }
 
 fn stop_on_ctrl_c() {

@@ -13,7 +13,7 @@ use clrs_nn::train::{Ending, Event, Flow, Trainer};
 use serde_json::json;
 
 use crate::arguments::Computing;
-use crate::progress::Steps;
+use crate::progress::{Steps, is_stopped};
 
 /// Train a network to execute algorithms
 ///
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 }
             }
         }
-        if progress.stop() { Flow::Stop } else { Flow::Continue }
+        if is_stopped() { Flow::Stop } else { Flow::Continue }
     });
     progress.finish();
     let (at, score) = match ending? {
@@ -124,7 +124,7 @@ fn recipe(arguments: &Arguments) -> Result<Recipe> {
     if !arguments.algorithms.is_empty() {
         settings.push(format!("algorithms={}", arguments.algorithms.join(",")));
     }
-    Ok(Recipe::parse(&text, &settings).with_context(|| arguments.recipe.clone().unwrap_or_else(|| "--set".into()))?)
+    Recipe::parse(&text, &settings).with_context(|| arguments.recipe.clone().unwrap_or_else(|| "--set".into()))
 }
 
 /// Parameters that are not drawn, but read.
