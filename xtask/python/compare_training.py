@@ -29,6 +29,7 @@ def main():
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--data", choices=("generalist", "canonical"), default="generalist")
+    parser.add_argument("--no-fused", action="store_true", help="ours in ordinary operations")
     parser.add_argument("--json", type=pathlib.Path, help="write the numbers there, too")
     arguments = parser.parse_args()
     rows, different = [], 0
@@ -39,23 +40,23 @@ def main():
                 "algorithm": algorithm, "processor": processor, "size": arguments.size, "hidden": arguments.hidden,
                 "batch": arguments.batch, "seed": arguments.seed, "data": arguments.data,
             }  # fmt: skip
-            row = compare(case, arguments.ours, arguments.rounds)
+            row = compare(case, arguments.ours, arguments.rounds, arguments.no_fused)
             rows.append(row)
             different += not row["same"]
             print(line(row), flush=True)
     if arguments.json:
-        report = {"cores": os.cpu_count(), "rounds": arguments.rounds, "rows": rows}
+        report = {"cores": os.cpu_count(), "fused": not arguments.no_fused, "rounds": arguments.rounds, "rows": rows}
         arguments.json.write_text(json.dumps(report, indent=1) + "\n")
     if different:
         sys.exit(f"{different} of {len(rows)} are further apart than allowed")
 
 
-def compare(case, ours, rounds):
+def compare(case, ours, rounds, no_fused):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "recording.safetensors"
         words = [sys.executable, str(HERE / "record_networks.py"), "--case", json.dumps(case), "--out", str(path)]
         theirs = json.loads(run([*words, "--time", str(rounds)]).splitlines()[-1])
-        found = json.loads(run([ours, str(path), str(rounds)]))
+        found = json.loads(run([ours, str(path), str(rounds), *["no-fused"] * no_fused]))
     theirs |= {
         "train_ms": theirs["training"]["milliseconds"],
         "eval_ms": theirs["evaluation"]["milliseconds"],

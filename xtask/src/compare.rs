@@ -45,6 +45,9 @@ pub(crate) enum Comparison {
         /// Samples made on the fly as for the generalist, or those of the benchmark (its training set at 16 nodes, its test set at 64)
         #[arg(long, default_value = "generalist", value_parser = ["generalist", "canonical"])]
         data: String,
+        /// Ours in ordinary operations
+        #[arg(long)]
+        no_fused: bool,
         /// Write the numbers there, too
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
@@ -57,7 +60,7 @@ impl Comparison {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Comparison::Generation { algorithms, json } => generation(algorithms, json.as_ref()),
-            Comparison::Training { algorithms, processors, size, hidden, batch, seed, rounds, data, json } => {
+            Comparison::Training { algorithms, processors, size, hidden, batch, seed, rounds, data, no_fused, json } => {
                 let reference = Reference::prepare()?;
                 run(&mut cargo(&["build", "--release", "--quiet", "--workspace", "--examples"]))?;
                 let mut script = reference.script("compare_training.py");
@@ -69,6 +72,9 @@ impl Comparison {
                     script.arg(name).arg(value.to_string());
                 }
                 script.arg("--seed").arg(seed.to_string());
+                if *no_fused {
+                    script.arg("--no-fused");
+                }
                 if let Some(json) = json {
                     script.arg("--json").arg(std::path::absolute(json)?);
                 }

@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("which recording?")?);
     let rounds: usize = arguments.next().map_or(Ok(0), |rounds| rounds.parse())?;
-    let recording = Recording::read(&path)?;
+    let mut recording = Recording::read(&path)?;
+    recording.network.fused = arguments.next().as_deref() != Some("no-fused");
     let device = Device::flex();
     let batch = Batch::new(&recording.dense);
 

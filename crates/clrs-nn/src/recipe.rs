@@ -62,6 +62,9 @@ pub struct Recipe {
     /// Steps of the algorithm per update, or 0 for whole trajectories: longer ones are then cut, and their state carried on.
     pub chunk_length: usize,
 
+    /// Whether fused kernels are used on the CPU, or ordinary operations alone.
+    pub fused: bool,
+
     /// Updates of the parameters.
     pub steps: usize,
     /// Size of an update.
@@ -144,6 +147,7 @@ impl Default for Recipe {
             permutations: Permutations::Sinkhorn,
             batch_size: 32,
             chunk_length: 0,
+            fused: true,
             steps: 10_000,
             learning_rate: 1e-3,
             grad_clip: 1.0,
