@@ -82,8 +82,10 @@ enum DeviceName {
 impl Computing {
     /// The device, ready.
     pub(crate) fn device(&self) -> Result<burn::tensor::Device> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.into()).build_global();
-        pool.context("cannot start threads")?;
+        if self.threads > 0 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.into()).build_global();
+            pool.context("cannot start threads")?;
+        }
         Ok(match self.device {
             DeviceName::Cpu => burn::tensor::Device::flex(),
             #[cfg(feature = "wgpu")]

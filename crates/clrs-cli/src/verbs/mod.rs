@@ -17,7 +17,7 @@ mod train;
 mod verify;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
@@ -38,7 +38,20 @@ pub(crate) enum Verb {
     Completions(completions::Arguments),
 }
 
+/// Words as one would type them after `clrs`.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Line {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
 impl Verb {
+    /// Runs what one would type after `clrs`.
+    fn run_line(words: &[&str]) -> Result<()> {
+        Line::try_parse_from(words)?.verb.run()
+    }
+
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Verb::Quickstart(arguments) => quickstart::run(&arguments),
