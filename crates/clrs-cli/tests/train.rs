@@ -193,3 +193,26 @@ fn a_loss_that_is_no_number_ends_the_run_and_keeps_the_checkpoint() {
     assert!(said.contains("at step") && said.contains("the checkpoint before it is kept"), "{said}");
     assert!(out.join("last.safetensors").exists());
 }
+
+#[test]
+fn parameters_leave_and_come_back_under_both_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("text").to_string();
+    let small = ["--set", "hidden=8", "--set", "lengths=4", "--set", "val_samples=4", "--set", "steps=1", "--set", "eval_every=1"];
+    let done = clrs(&["train", "--quiet", "--algorithms", "bfs", "--out", &at("run")]).args(small).output().expect("it starts");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    for names in ["clrs", "dm-clrs"] {
+        let file = at(&format!("{names}.safetensors"));
+        let written = run(&["weights", &at("run"), "--names", names, "--out", &file]);
+        assert!(written.status.success(), "{}", text(&written.stderr));
+        // A step of no size leaves them as they are.
+        let again = at(&format!("again-{names}"));
+        let mut command = clrs(&["train", "--quiet", "--algorithms", "bfs", "--weights", &file, "--out", &again]);
+        let done = command.args(small).args(["--set", "learning_rate=0"]).output().expect("it starts");
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let back = at(&format!("back-{names}.safetensors"));
+        assert!(run(&["weights", &again, "--names", names, "--out", &back]).status.success());
+        assert!(std::fs::read(&file).expect("written") == std::fs::read(&back).expect("written"), "{names}");
+        assert_eq!(run(&["weights", &again, "--out", &back]).status.code(), Some(2), "nothing is written over");
+    }
+}

@@ -15,6 +15,8 @@ mod trace;
 #[cfg(feature = "networks")]
 mod train;
 mod verify;
+#[cfg(feature = "networks")]
+mod weights;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -33,6 +35,8 @@ pub(crate) enum Verb {
     Import(import::Arguments),
     #[cfg(feature = "networks")]
     Train(train::Arguments),
+    #[cfg(feature = "networks")]
+    Weights(weights::Arguments),
     #[cfg(feature = "networks")]
     Eval(eval::Arguments),
     Completions(completions::Arguments),
@@ -66,6 +70,8 @@ impl Verb {
             Verb::Import(arguments) => import::run(&arguments),
             #[cfg(feature = "networks")]
             Verb::Train(arguments) => train::run(&arguments),
+            #[cfg(feature = "networks")]
+            Verb::Weights(arguments) => weights::run(&arguments),
             #[cfg(feature = "networks")]
             Verb::Eval(arguments) => eval::run(&arguments),
             Verb::Completions(arguments) => {
