@@ -5,7 +5,8 @@ use std::arch::x86_64::{
     _mm256_castpd_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps_pd,
     _mm512_castps_si512, _mm512_castps512_ps256, _mm512_castsi512_ps, _mm512_cmp_ps_mask, _mm512_div_ps, _mm512_extractf64x4_pd,
     _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_add_ps, _mm512_mask_blend_ps, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps,
-    _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_slli_epi32, _mm512_sqrt_ps, _mm512_storeu_ps, _mm512_sub_ps,
+    _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_shuffle_f32x4, _mm512_shuffle_ps, _mm512_slli_epi32, _mm512_sqrt_ps,
+    _mm512_storeu_ps, _mm512_sub_ps,
 };
 
 use super::{LANES, Simd};
@@ -103,6 +104,28 @@ impl Simd for Avx512 {
             let quarter = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps::<1>(half));
             let pair = _mm_add_ps(quarter, _mm_movehl_ps(quarter, quarter));
             _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))
+        }
+    }
+    #[inline(always)]
+    fn sums(self, v: [__m512; LANES]) -> __m512 {
+        // Two registers are folded into one, whose halves are theirs, then four into one, and so on. The last two steps mix
+        // every fourth: that is undone by taking the registers in that order.
+        let from = |slot: usize| v[slot % 4 * 4 + slot / 4];
+        unsafe {
+            let two = |i: usize| {
+                let (a, b) = (from(2 * i), from(2 * i + 1));
+                _mm512_add_ps(_mm512_shuffle_f32x4::<0b0100_0100>(a, b), _mm512_shuffle_f32x4::<0b1110_1110>(a, b))
+            };
+            let four = |i: usize| {
+                let (a, b) = (two(2 * i), two(2 * i + 1));
+                _mm512_add_ps(_mm512_shuffle_f32x4::<0b1000_1000>(a, b), _mm512_shuffle_f32x4::<0b1101_1101>(a, b))
+            };
+            let eight = |i: usize| {
+                let (a, b) = (four(2 * i), four(2 * i + 1));
+                _mm512_add_ps(_mm512_shuffle_ps::<0b0100_0100>(a, b), _mm512_shuffle_ps::<0b1110_1110>(a, b))
+            };
+            let (a, b) = (eight(0), eight(1));
+            _mm512_add_ps(_mm512_shuffle_ps::<0b1000_1000>(a, b), _mm512_shuffle_ps::<0b1101_1101>(a, b))
         }
     }
 }

@@ -56,6 +56,12 @@ pub(crate) trait Simd: Copy {
     /// The halves of a register added, until one number is left: the same order everywhere.
     fn sum(self, v: Self::V) -> f32;
 
+    /// The sums of sixteen registers, each in the order of [`Simd::sum`].
+    #[inline(always)]
+    fn sums(self, v: [Self::V; LANES]) -> Self::V {
+        self.load(&v.map(|v| self.sum(v)))
+    }
+
     /// # Safety
     /// `from` must be valid for reading [`LANES`] numbers; it need not be aligned.
     #[inline(always)]
@@ -161,6 +167,29 @@ mod tests {
             isa.run(Exp(&mut edge));
             assert_eq!(edge[..4], [1.0, 0.0, 0.0, 0.0], "{isa}");
             assert!(edge[4].is_nan(), "{isa}");
+        }
+    }
+
+    struct Sums<'a>(&'a [[f32; LANES]; LANES]);
+
+    impl Kernel for Sums<'_> {
+        type Output = ([f32; LANES], [f32; LANES]);
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) -> Self::Output {
+            let mut all = [0.0; LANES];
+            let registers = self.0.map(|row| s.load(&row));
+            s.store(&mut all, s.sums(registers));
+            (all, registers.map(|v| s.sum(v)))
+        }
+    }
+
+    #[test]
+    fn sums_of_many_registers_have_the_bits_of_those_of_one() {
+        let rows = std::array::from_fn(|i| std::array::from_fn(|j| 1.0 / (3 * i + 7 * j + i * j + 1) as f32));
+        let all: Vec<_> = Isa::available().into_iter().map(|isa| isa.run(Sums(&rows))).collect();
+        for (many, one) in &all {
+            assert_eq!(many, one);
+            assert_eq!(many, &all[0].0);
         }
     }
 
