@@ -198,7 +198,8 @@ fn a_loss_that_is_no_number_ends_the_run_and_keeps_the_checkpoint() {
 fn parameters_leave_and_come_back_under_both_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name).to_str().expect("text").to_string();
-    let small = ["--set", "hidden=8", "--set", "lengths=4", "--set", "val_samples=4", "--set", "steps=1", "--set", "eval_every=1"];
+    let small =
+        ["--set", "hidden=8", "--set", "lengths=4", "--set", "val_samples=4", "--set", "steps=1", "--set", "eval_every=1"];
     let done = clrs(&["train", "--quiet", "--algorithms", "bfs", "--out", &at("run")]).args(small).output().expect("it starts");
     assert!(done.status.success(), "{}", text(&done.stderr));
     for names in ["clrs", "dm-clrs"] {

@@ -5,11 +5,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use clrs::sampling::{Sampler, Settings};
 use clrs::{Registry, Spec, Stage};
+#[cfg(feature = "networks")]
+use clrs_nn::tensors::NamedArrays;
 use clrs_store::Existing;
 use clrs_store::generate::{Manner, Plan, generate};
 use clrs_store::verify::verify;
-#[cfg(feature = "networks")]
-use clrs_nn::tensors::NamedArrays;
 
 #[cfg(feature = "networks")]
 use super::Verb;
