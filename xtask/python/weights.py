@@ -12,7 +12,7 @@ import pickle
 import sys
 
 import numpy as np
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 ALLOWED = {"_reconstruct", "_frombuffer", "ndarray", "dtype", "scalar"}
@@ -34,7 +34,10 @@ def main():
 
 def to_safetensors(source, target):
     with open(source, "rb") as file:
-        saved = Arrays(file).load()
+        try:
+            saved = Arrays(file).load()
+        except Exception as error:  # a pickle is a program, and may fail as one
+            sys.exit(f"{source}: no pickle of arrays ({error})")
     if not isinstance(saved, dict) or not isinstance(saved.get("params"), dict):
         sys.exit(f"{source}: not what save_model writes: it holds no `params`")
     named = {f"{module}/{name}": value for module, of in saved["params"].items() for name, value in of.items()}
@@ -46,9 +49,12 @@ def to_safetensors(source, target):
 
 
 def to_pickle(source, target):
-    with safe_open(source, "numpy") as file:
-        head = json.loads((file.metadata() or {}).get(HEAD, "{}"))
-        named = {name: file.get_tensor(name) for name in file.keys()}
+    try:
+        with safe_open(source, "numpy") as file:
+            head = json.loads((file.metadata() or {}).get(HEAD, "{}"))
+            named = {name: file.get_tensor(name) for name in file.keys()}
+    except SafetensorError as error:
+        sys.exit(f"{source}: no whole safetensors file ({error})")
     if not any(name.startswith("net/") for name in named):
         references = head.get("reference") or sys.exit(f"{source}: it does not say what its parameters are called in dm-clrs")
         named = {reference: named[name] for name, reference in references.items()}
