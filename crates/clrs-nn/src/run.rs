@@ -8,6 +8,7 @@
 //! - `provenance.json`: which program made it, from what.
 //! - `lock`: held by the process that trains.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,9 @@ struct Head {
     state: State,
     /// Updates of the optimiser, where its state is kept too.
     updates: u64,
+    /// What each parameter is called in dm-clrs, for programs that take it there.
+    #[serde(default)]
+    reference: BTreeMap<String, String>,
 }
 
 const HEAD: &str = "clrs.checkpoint";
@@ -136,7 +140,7 @@ impl RunFolder {
         carried: &CarriedStates,
         state: State,
     ) -> Result<(), RunError> {
-        let mut file = checkpoint(parameters, &Head { format: FORMAT, state, updates: adam.updates });
+        let mut file = checkpoint(parameters, state, adam.updates);
         for (moments, name) in [(&adam.first, "first"), (&adam.second, "second")] {
             for (parameter, values) in parameters.list().iter().zip(moments) {
                 file.arrays.insert(moment(name, parameter), (parameter.shape.clone(), values.clone()));
@@ -150,7 +154,7 @@ impl RunFolder {
 
     /// Keeps the parameters of the best validation.
     pub fn save_best(&self, parameters: &Parameters, state: State) -> Result<(), RunError> {
-        let file = checkpoint(parameters, &Head { format: FORMAT, state, updates: 0 });
+        let file = checkpoint(parameters, state, 0);
         write_whole(&self.path.join("best.safetensors"), &file.to_bytes())
     }
 }
@@ -232,7 +236,10 @@ pub(crate) fn load_carried(file: &NamedArrays) -> CarriedStates {
     states
 }
 
-fn checkpoint(parameters: &Parameters, head: &Head) -> NamedArrays {
+fn checkpoint(parameters: &Parameters, state: State, updates: u64) -> NamedArrays {
+    let names = |parameter: &Parameter| (parameter.name.clone(), parameter.reference.clone());
+    let reference = parameters.list().iter().map(names).collect();
+    let head = Head { format: FORMAT, state, updates, reference };
     let mut file = NamedArrays::of(parameters, |parameter| parameter.name.clone());
     file.metadata.insert(HEAD.into(), json!(head).to_string());
     file

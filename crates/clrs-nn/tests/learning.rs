@@ -6,8 +6,10 @@ use clrs::{AnyAlgorithm, Registry};
 use clrs_nn::chunk::Lanes;
 use clrs_nn::optimise::{Adam, Rule};
 use clrs_nn::parameters::Owner;
+use clrs_nn::run::{RunFolder, State};
+use clrs_nn::tensors::NamedArrays;
 use clrs_nn::train::gradients;
-use clrs_nn::{Batch, Network, Parameters, Settings, Task};
+use clrs_nn::{Batch, Network, Parameters, Recipe, Settings, Task};
 
 const RULE: Rule = Rule { learning_rate: 1e-2, grad_clip: 1.0, freeze_processor: false };
 
@@ -110,4 +112,19 @@ fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
         carried = Some(state);
     }
     assert!((sum - expected).abs() < 1e-5 * expected, "{sum}, not {expected}");
+}
+
+#[test]
+fn a_checkpoint_says_what_dm_clrs_calls_its_parameters() {
+    let (_, parameters, _) = network(&["bfs"], &Settings { hidden: 8, ..Settings::default() });
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = RunFolder::create(folder.path(), &Recipe::default(), &serde_json::Value::Null).expect("a run");
+    run.save_best(&parameters, State::default()).expect("a checkpoint");
+    let file = NamedArrays::read(&folder.path().join("best.safetensors")).expect("a file");
+    let head: serde_json::Value = serde_json::from_str(&file.metadata["clrs.checkpoint"]).expect("JSON");
+    for parameter in parameters.list() {
+        assert!(file.arrays.contains_key(&parameter.name), "{}", parameter.name);
+        assert_eq!(head["reference"][&parameter.name], parameter.reference, "{}", parameter.name);
+    }
+    assert_eq!(head["reference"]["processor/sender/weight"], "net/mpnn_aggr_clrs_processor/linear_1/w");
 }

@@ -50,8 +50,10 @@ fn networks_equal_the_reference() {
         seen.push(recording.network.settings().processor.clone());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let missing: Vec<_> = processors::RECIPES.iter().filter(|recipe| !seen.iter().any(|seen| seen == recipe.name)).collect();
-    assert!(missing.is_empty(), "no recording of {}", missing[0].name);
+    // What the reference does not have cannot be recorded.
+    let recorded = |name: &str| seen.iter().any(|seen| seen == name);
+    let missing = processors::RECIPES.iter().find(|recipe| !recipe.reference.is_empty() && !recorded(recipe.name));
+    assert!(missing.is_none(), "no recording of {}", missing.map_or("", |recipe| recipe.name));
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub struct Output {
 pub struct Recipe {
     /// Its name, in recipes and on the command line.
     pub name: &'static str,
-    /// What its module is called in dm-clrs.
+    /// What its module is called in dm-clrs; empty where dm-clrs has no such processor.
     pub reference: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
