@@ -5,6 +5,7 @@
 #![allow(clippy::inline_always, reason = "kernels have to end up in the function that is compiled for the instruction set")]
 #![allow(clippy::needless_range_loop, reason = "arrays of registers are walked by index, several in step")]
 
+mod channels;
 mod isa;
 mod memory;
 mod simd;

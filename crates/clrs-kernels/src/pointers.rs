@@ -8,13 +8,13 @@
 //! ```
 //!
 //! Pairs of vectors are never stored: forward adds up four or eight logits at once, and backward makes the vectors anew, for one
-//! node pointed at after the other. Their products with `W` and the raw channels are then ordinary ones over `n` rows.
+//! node pointed at after the other.
 //!
 //! At a tie `p` takes all of the gradient (the reference halves it). A NaN in `q`, `t` or `e W` gives a NaN; one in `p` is
 //! dropped.
 
 use crate::Scratch;
-use crate::gemm::Gemm;
+use crate::channels::{AllRows, ChannelsBack};
 use crate::isa::{Isa, Kernel};
 use crate::memory::{Buffer, Mat, holds, without_tails};
 use crate::simd::{LANES, Simd};
@@ -66,7 +66,7 @@ pub(crate) struct Work {
     d_last: Buffer,
     /// Gradients of the pairs with one node.
     pairs: Mat,
-    d_edges: Mat,
+    places: Vec<usize>,
     d_logits: Vec<f32>,
 }
 
@@ -226,8 +226,8 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Grad
     work.d_from.clear();
     work.d_edge.clear();
     work.d_last.fill(0.0);
-    work.d_edges.fit(n, c);
-    let transposed = d_edges.is_some().then(|| Mat::transposed(inputs.edge, h, c));
+    work.places.clear();
+    work.places.extend((0..n).map(|i| i * c));
     for j in 0..n {
         work.d_logits.clear();
         work.d_logits.extend((0..n).map(|i| d_logits[i * n + j]));
@@ -240,13 +240,20 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Grad
             d_last: &mut work.d_last,
             pairs: &mut work.pairs,
         });
-        let pairs = (&work.pairs.data[..], work.pairs.stride);
-        isa.run(Gemm::weights(n, (&inputs.edges[j * n * c..][..n * c], c), pairs, &mut work.d_edge));
-        if let (Some(d_edges), Some(transposed)) = (&mut d_edges, &transposed) {
-            let stride = work.d_edges.stride;
-            isa.run(Gemm::of(n, pairs, transposed, (&mut work.d_edges.data, stride)));
-            work.d_edges.copy_to(&mut d_edges[j * n * c..][..n * c]);
-        }
+        let pair = j * n * c..(j + 1) * n * c;
+        isa.run(AllRows {
+            d: &work.pairs.data,
+            back: ChannelsBack {
+                places: &work.places,
+                channels: c,
+                raw: &inputs.edges[pair.clone()],
+                d_raw: d_edges.as_mut().map(|d_edges| &mut d_edges[pair]),
+                width: rows.width,
+                w: rows.edge.0,
+                d_w: &mut work.d_edge.data,
+                stride: rows.edge.1,
+            },
+        });
         if let Some(d_state) = &mut d_state {
             work.pairs.copy_to(&mut d_state[j * n * h..][..n * h]);
         }

@@ -63,7 +63,6 @@ pub struct Prepared {
 /// What backward multiplies with, made when it first does.
 #[derive(Clone, Debug)]
 struct Transposed {
-    edge: Mat,
     middle: Mat,
     last: Mat,
 }
@@ -89,11 +88,7 @@ impl Prepared {
     }
 
     fn transposed(&self) -> &Transposed {
-        self.transposed.get_or_init(|| Transposed {
-            edge: self.edge.transpose(),
-            middle: self.middle.transpose(),
-            last: self.last.transpose(),
-        })
+        self.transposed.get_or_init(|| Transposed { middle: self.middle.transpose(), last: self.last.transpose() })
     }
 }
 
@@ -212,8 +207,8 @@ pub(crate) struct Work {
     grad: Mat,
     best: Mat,
     place: Mat,
-    raw: Vec<f32>,
-    d_raw: Mat,
+    /// Where the channels of the messages in a tile are.
+    channels: Vec<usize>,
     won: Won,
 }
 
@@ -225,8 +220,6 @@ impl Work {
         for nodes in [&mut self.to, &mut self.from, &mut self.best, &mut self.place] {
             nodes.fit(n, prepared.hidden);
         }
-        self.raw.resize(TILE * prepared.edge.rows, 0.0);
-        self.d_raw.fit(TILE, prepared.edge.rows);
         self.to.fill_from(inputs.receivers);
         self.from.fill_from(inputs.senders);
     }

@@ -5,6 +5,7 @@ use super::rows::{EdgeRows, EdgeRowsBack, MaxRows};
 use super::winners::{NOBODY, Winners};
 use super::{Gradients, Inputs, Prepared, TILE, Tape, Work};
 use crate::Scratch;
+use crate::channels::ChannelsBack;
 use crate::gemm::{End, Gemm, Start};
 use crate::isa::Isa;
 use crate::memory::Mat;
@@ -133,7 +134,6 @@ pub fn backward(
     assert!(tape.list.nodes == n && tape.places.len() == n * h && d_out.len() == n * h, "all is of the same sample");
     let work = &mut scratch.messages;
     work.fit(n, prepared, inputs);
-    work.won.collect(&tape.list, &tape.places, d_out, h);
     let Gradients { receivers: d_receivers, senders: d_senders, edges: mut d_edges, layers } = gradients;
     // What was the largest is not needed any more; the memory is.
     let (d_to, d_from) = (&mut work.best, &mut work.place);
@@ -145,6 +145,7 @@ pub fn backward(
     }
     let weights = prepared.transposed();
     let (stride, width) = (work.first.stride, work.first.width());
+    work.won.collect(&tape.list, &tape.places, d_out, h);
     let in_tile: [u32; TILE] = std::array::from_fn(|i| u32::try_from(i).expect("small"));
     for begin in (0..work.won.edges.len()).step_by(TILE) {
         let end = (begin + TILE).min(work.won.edges.len());
@@ -171,27 +172,26 @@ pub fn backward(
         isa.run(Gemm::weights(rows, (&work.first.data, stride), (&work.grad.data, stride), &mut layers.middle));
         let d_first = &mut work.second.data;
         isa.run(Gemm::of(rows, (&work.grad.data, stride), &weights.middle, (d_first, stride)));
+        work.channels.clear();
+        let place = |edge: &Edge| (usize::from(edge.sender) * n + usize::from(edge.receiver)) * c;
+        work.channels.extend(edges.iter().map(place));
         isa.run(EdgeRowsBack {
             edges,
-            width,
             out: &work.first.data,
             grad: d_first,
             d_to: &mut d_to.data,
             d_from: &mut d_from.data,
-            stride,
+            channels: ChannelsBack {
+                places: &work.channels,
+                channels: c,
+                raw: inputs.edges,
+                d_raw: d_edges.as_deref_mut(),
+                width,
+                w: &prepared.edge.data,
+                d_w: &mut layers.edge.data,
+                stride,
+            },
         });
-        let place = |edge: &Edge| (usize::from(edge.sender) * n + usize::from(edge.receiver)) * c;
-        for (raw, edge) in work.raw.chunks_exact_mut(c.max(1)).zip(edges) {
-            raw.copy_from_slice(&inputs.edges[place(edge)..][..c]);
-        }
-        isa.run(Gemm::weights(rows, (&work.raw, c), (d_first, stride), &mut layers.edge));
-        if let Some(d_edges) = &mut d_edges {
-            let to = work.d_raw.stride;
-            isa.run(Gemm::of(rows, (d_first, stride), &weights.edge, (&mut work.d_raw.data, to)));
-            for (row, edge) in edges.iter().enumerate() {
-                d_edges[place(edge)..][..c].copy_from_slice(work.d_raw.row(row));
-            }
-        }
     }
     d_to.copy_to(d_receivers);
     d_from.copy_to(d_senders);

@@ -1,6 +1,7 @@
 //! Inner loops over rows of messages: the first layer, its gradient, and the maximum.
 
 use super::edges::Edge;
+use crate::channels::ChannelsBack;
 use crate::isa::Kernel;
 use crate::memory::holds;
 use crate::simd::{LANES, Simd};
@@ -84,43 +85,71 @@ unsafe fn edge_rows<S: Simd, const R: usize>(s: S, p: &mut EdgeRows<'_>, at: usi
     }
 }
 
-/// The gradient of [`EdgeRows`] towards the nodes: `grad`, behind the rectifier on the way in, before it on the way out, is
-/// added to its receiver and to its sender.
+/// The gradient of [`EdgeRows`]: `grad`, behind the rectifier on the way in, before it on the way out, is added to its receiver
+/// and to its sender, and goes on to the channels.
 pub(super) struct EdgeRowsBack<'a> {
     pub(super) edges: &'a [Edge],
-    pub(super) width: usize,
     /// What the first layer gave.
     pub(super) out: &'a [f32],
     pub(super) grad: &'a mut [f32],
     pub(super) d_to: &'a mut [f32],
     pub(super) d_from: &'a mut [f32],
-    pub(super) stride: usize,
+    /// Has the width and the distance of rows, for all.
+    pub(super) channels: ChannelsBack<'a>,
 }
 
 impl Kernel for EdgeRowsBack<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let (stride, width) = (self.stride, self.width);
-        assert!(width.is_multiple_of(LANES));
-        for (row, edge) in self.edges.iter().enumerate() {
-            // Slices are cut with checks, once per row.
-            let out = self.out[row * stride..][..width].as_ptr();
-            let grad = self.grad[row * stride..][..width].as_mut_ptr();
-            let to = self.d_to[usize::from(edge.receiver) * stride..][..width].as_mut_ptr();
-            let from = self.d_from[usize::from(edge.sender) * stride..][..width].as_mut_ptr();
-            for j in (0..width).step_by(LANES) {
-                // SAFETY: each is `width` long, a multiple of `LANES`, and they are parts of different slices.
-                unsafe {
-                    let zero = s.splat(0.0);
-                    let d = s.select_gt(s.read(out.add(j)), zero, s.read(grad.add(j)), zero);
-                    s.write(grad.add(j), d);
-                    s.write(to.add(j), s.add(s.read(to.add(j)), d));
-                    s.write(from.add(j), s.add(s.read(from.add(j)), d));
-                }
+    fn run<S: Simd>(mut self, s: S) {
+        let rows = self.edges.len();
+        let ChannelsBack { stride, width, .. } = self.channels;
+        self.channels.check();
+        assert!(self.channels.places.len() == rows);
+        assert!(holds(self.out, rows, stride, width) && holds(self.grad, rows, stride, width));
+        let receivers = self.edges.iter().map(|edge| edge.receiver).max().map_or(0, |last| usize::from(last) + 1);
+        let senders = self.edges.iter().map(|edge| edge.sender).max().map_or(0, |last| usize::from(last) + 1);
+        assert!(holds(self.d_to, receivers, stride, width) && holds(self.d_from, senders, stride, width));
+        let mut row = 0;
+        // SAFETY: the asserts bound all accesses.
+        unsafe {
+            while row + 4 <= rows {
+                edge_rows_back::<S, 4>(s, &mut self, row);
+                row += 4;
+            }
+            while row < rows {
+                edge_rows_back::<S, 1>(s, &mut self, row);
+                row += 1;
             }
         }
+    }
+}
+
+/// # Safety
+/// What [`EdgeRowsBack::run`] asserts has to hold, and rows `row` to `row + R` have to be there.
+#[inline(always)]
+unsafe fn edge_rows_back<S: Simd, const R: usize>(s: S, p: &mut EdgeRowsBack<'_>, row: usize) {
+    let ChannelsBack { stride, width, .. } = p.channels;
+    let zero = s.splat(0.0);
+    // SAFETY: as the caller says.
+    unsafe {
+        let grad = p.grad.as_mut_ptr().add(row * stride);
+        for r in 0..R {
+            let edge = p.edges.get_unchecked(row + r);
+            let out = p.out.as_ptr().add((row + r) * stride);
+            let grad = grad.add(r * stride);
+            let to = p.d_to.as_mut_ptr().add(usize::from(edge.receiver) * stride);
+            let from = p.d_from.as_mut_ptr().add(usize::from(edge.sender) * stride);
+            for j in (0..width).step_by(LANES) {
+                let d = s.select_gt(s.read(out.add(j)), zero, s.read(grad.add(j)), zero);
+                s.write(grad.add(j), d);
+                s.write(to.add(j), s.add(s.read(to.add(j)), d));
+                s.write(from.add(j), s.add(s.read(from.add(j)), d));
+            }
+        }
+        // The rows are still in the first-level cache.
+        p.channels.rows::<S, R>(s, row, grad);
     }
 }
 

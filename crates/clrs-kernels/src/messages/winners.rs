@@ -3,6 +3,11 @@
 //! The gradient of a message is zero but for the channels in which it was the largest. So the two products with the last layer,
 //! for the gradient of its input and of its weights, are sums over channels won: `h` of them per receiver, instead of `h` per
 //! message. Messages that won nothing have no part in backward at all.
+//!
+//! Wins are sorted by message, so that the gradient of a row stays in registers, and are taken two registers of columns at a time,
+//! so that both matrices stay in the first-level cache. Tried, and slower: taking wins by channel, in one pass (twice as slow: rows
+//! are added to in memory, in any order, and loads wait for stores) or beside a pass by message (10%); four registers at a time;
+//! sets of bits instead of sorting.
 
 use super::edges::{Edge, EdgeList};
 use crate::isa::Kernel;

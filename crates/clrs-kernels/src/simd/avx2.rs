@@ -105,21 +105,29 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn select_gt(self, a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
-        let half = |i: usize| unsafe { _mm256_blendv_ps(y[i], x[i], _mm256_cmp_ps::<_CMP_GT_OQ>(a[i], b[i])) };
-        [half(0), half(1)]
+        unsafe {
+            let low = _mm256_blendv_ps(y[0], x[0], _mm256_cmp_ps::<_CMP_GT_OQ>(a[0], b[0]));
+            let high = _mm256_blendv_ps(y[1], x[1], _mm256_cmp_ps::<_CMP_GT_OQ>(a[1], b[1]));
+            [low, high]
+        }
     }
     #[inline(always)]
     fn add_if_gt(self, sum: Self::V, a: Self::V, b: Self::V, x: Self::V) -> Self::V {
-        let half = |i: usize| unsafe { _mm256_add_ps(sum[i], _mm256_and_ps(x[i], _mm256_cmp_ps::<_CMP_GT_OQ>(a[i], b[i]))) };
-        [half(0), half(1)]
+        unsafe {
+            let low = _mm256_and_ps(x[0], _mm256_cmp_ps::<_CMP_GT_OQ>(a[0], b[0]));
+            let high = _mm256_and_ps(x[1], _mm256_cmp_ps::<_CMP_GT_OQ>(a[1], b[1]));
+            [_mm256_add_ps(sum[0], low), _mm256_add_ps(sum[1], high)]
+        }
     }
     #[inline(always)]
     fn scale(self, x: Self::V, power: Self::V) -> Self::V {
-        let half = |i: usize| unsafe {
-            let power = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[i]));
-            _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x[i]), power))
-        };
-        [half(0), half(1)]
+        unsafe {
+            let low = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[0]));
+            let high = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[1]));
+            let low = _mm256_add_epi32(_mm256_castps_si256(x[0]), low);
+            let high = _mm256_add_epi32(_mm256_castps_si256(x[1]), high);
+            [_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)]
+        }
     }
     #[inline(always)]
     fn sum(self, v: Self::V) -> f32 {

@@ -109,22 +109,27 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn sums(self, v: [__m512; LANES]) -> __m512 {
         // Two registers are folded into one, whose halves are theirs, then four into one, and so on. The last two steps mix
-        // every fourth: that is undone by taking the registers in that order.
-        let from = |slot: usize| v[slot % 4 * 4 + slot / 4];
+        // every fourth: that is undone by taking the registers in that order. (No closures: they would not be inlined.)
         unsafe {
-            let two = |i: usize| {
-                let (a, b) = (from(2 * i), from(2 * i + 1));
-                _mm512_add_ps(_mm512_shuffle_f32x4::<0b0100_0100>(a, b), _mm512_shuffle_f32x4::<0b1110_1110>(a, b))
-            };
-            let four = |i: usize| {
-                let (a, b) = (two(2 * i), two(2 * i + 1));
-                _mm512_add_ps(_mm512_shuffle_f32x4::<0b1000_1000>(a, b), _mm512_shuffle_f32x4::<0b1101_1101>(a, b))
-            };
-            let eight = |i: usize| {
-                let (a, b) = (four(2 * i), four(2 * i + 1));
-                _mm512_add_ps(_mm512_shuffle_ps::<0b0100_0100>(a, b), _mm512_shuffle_ps::<0b1110_1110>(a, b))
-            };
-            let (a, b) = (eight(0), eight(1));
+            let mut two = [v[0]; 8];
+            for i in 0..8 {
+                let (a, b) = (v[2 * i % 4 * 4 + i / 2], v[(2 * i + 1) % 4 * 4 + i / 2]);
+                let (low, high) = (_mm512_shuffle_f32x4::<0b0100_0100>(a, b), _mm512_shuffle_f32x4::<0b1110_1110>(a, b));
+                two[i] = _mm512_add_ps(low, high);
+            }
+            let mut four = [v[0]; 4];
+            for i in 0..4 {
+                let (a, b) = (two[2 * i], two[2 * i + 1]);
+                let (low, high) = (_mm512_shuffle_f32x4::<0b1000_1000>(a, b), _mm512_shuffle_f32x4::<0b1101_1101>(a, b));
+                four[i] = _mm512_add_ps(low, high);
+            }
+            let mut eight = [v[0]; 2];
+            for i in 0..2 {
+                let (a, b) = (four[2 * i], four[2 * i + 1]);
+                let (low, high) = (_mm512_shuffle_ps::<0b0100_0100>(a, b), _mm512_shuffle_ps::<0b1110_1110>(a, b));
+                eight[i] = _mm512_add_ps(low, high);
+            }
+            let [a, b] = eight;
             _mm512_add_ps(_mm512_shuffle_ps::<0b1000_1000>(a, b), _mm512_shuffle_ps::<0b1101_1101>(a, b))
         }
     }

@@ -7,7 +7,8 @@
 //!
 //! A value of a type that implements [`Simd`] is a proof that the processor has the instruction set: the only way to get one
 //! is a detection that succeeded. That is why arithmetic is safe to call. All functions are `#[inline(always)]`: they have to
-//! end up inside the function that `isa.rs` compiles for the instruction set, and are slow, though not wrong, elsewhere.
+//! end up inside the function that `isa.rs` compiles for the instruction set, and are slow, though not wrong, elsewhere. A closure
+//! cannot be marked so: where one holds such a call, look whether it was inlined.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -59,7 +60,11 @@ pub(crate) trait Simd: Copy {
     /// The sums of sixteen registers, each in the order of [`Simd::sum`].
     #[inline(always)]
     fn sums(self, v: [Self::V; LANES]) -> Self::V {
-        self.load(&v.map(|v| self.sum(v)))
+        let mut sums = [0.0; LANES];
+        for i in 0..LANES {
+            sums[i] = self.sum(v[i]);
+        }
+        self.load(&sums)
     }
 
     /// # Safety
