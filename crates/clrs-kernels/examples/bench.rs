@@ -101,9 +101,9 @@ fn products(isa: Isa, rows: usize, all: &mut Vec<Entry>) {
     all.push(Entry::new(&format!("gemm dense, {rows} rows"), operations, move || {
         gemm::dense_product(isa, [rows, h, h], &left, &b, Start::Zero, End::Linear, &mut c);
     }));
-    let (b, mut c) = (numbers(rows * h, 4), vec![0.0; h * h]);
+    let (b, mut c, mut scratch) = (numbers(rows * h, 4), vec![0.0; h * h], Scratch::default());
     all.push(Entry::new(&format!("gemm weights, {rows} rows"), operations, move || {
-        gemm::add_transposed_product(isa, [rows, h, h], &a, &b, &mut c);
+        gemm::add_transposed_product(isa, [rows, h, h], &a, &b, &mut c, &mut scratch);
     }));
 }
 

@@ -83,23 +83,24 @@ impl ChannelsBack<'_> {
             raw[r] = raw[r].wrapping_add(self.places[row + r] + first);
         }
         let mut sums = [[s.splat(0.0); C]; R];
+        // Taken before the loop: behind a reference they would be read again after each store.
+        let (stride, w, d_w) = (self.stride, self.w.as_ptr(), self.d_w.as_mut_ptr());
         // SAFETY: as the caller says.
         unsafe {
             for j in (0..self.width).step_by(LANES) {
                 let mut rows = [s.splat(0.0); R];
                 for r in 0..R {
-                    rows[r] = s.read(d.add(r * self.stride + j));
+                    rows[r] = s.read(d.add(r * stride + j));
                 }
                 for c in 0..C {
-                    let at = (first + c) * self.stride + j;
-                    let to = self.d_w.as_mut_ptr().add(at);
-                    let mut d_w = s.read(to);
+                    let at = (first + c) * stride + j;
+                    let mut sum = s.read(d_w.add(at));
                     for r in 0..R {
-                        d_w = s.fma(s.splat(*raw[r].add(c)), rows[r], d_w);
+                        sum = s.fma(s.splat(*raw[r].add(c)), rows[r], sum);
                     }
-                    s.write(to, d_w);
+                    s.write(d_w.add(at), sum);
                     if RAW {
-                        let w = s.read(self.w.as_ptr().add(at));
+                        let w = s.read(w.add(at));
                         for r in 0..R {
                             sums[r][c] = s.fma(rows[r], w, sums[r][c]);
                         }

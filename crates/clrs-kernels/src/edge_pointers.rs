@@ -174,6 +174,20 @@ unsafe fn block<S: Simd, const R: usize, const K: usize>(s: S, p: &mut Forward<'
             }
         }
     }
+    if R * K == LANES {
+        // Sums of sixteen registers together are cheaper than one by one.
+        let (mut registers, mut logits) = ([s.splat(0.0); LANES], [0.0; LANES]);
+        for r in 0..R {
+            for k in 0..K {
+                registers[r * K + k] = sums[r][k];
+            }
+        }
+        s.store(&mut logits, s.sums(registers));
+        for r in 0..R {
+            p.logits[(pair + r) * x.nodes + node..][..K].copy_from_slice(&logits[r * K..][..K]);
+        }
+        return;
+    }
     for r in 0..R {
         let logits = &mut p.logits[(pair + r) * x.nodes + node..][..K];
         for k in 0..K {
@@ -268,9 +282,11 @@ unsafe fn columns<S: Simd, const R: usize>(s: S, p: &mut Backward<'_>, pair: usi
         }
         let mut d_from = [s.splat(0.0); R];
         let d_logits = p.d_logits.as_ptr().add(pair * n);
+        // Taken before the loop: behind a reference they would be read again after each store.
+        let (d_to_stride, d_to_first) = (p.d_to.stride, p.d_to.data.as_mut_ptr().add(c));
         for node in 0..n {
             let to = s.read(to.0.as_ptr().add(node * to.1 + c));
-            let d_to_at = p.d_to.data.as_mut_ptr().add(node * p.d_to.stride + c);
+            let d_to_at = d_to_first.add(node * d_to_stride);
             let mut d_to = s.read(d_to_at);
             for r in 0..R {
                 let d = s.splat(*d_logits.add(r * n + node));

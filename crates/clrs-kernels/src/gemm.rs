@@ -9,6 +9,7 @@
 //! Forward is [`product`]; backward is [`product`] with [`Packed::transposed`] for the gradient of the rows, and
 //! [`add_transposed_product`] for that of the weights.
 
+use crate::Scratch;
 use crate::isa::{Isa, Kernel};
 use crate::memory::Mat;
 use crate::simd::{LANES, Simd};
@@ -74,10 +75,18 @@ pub fn dense_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], s
 ///
 /// # Panics
 /// If lengths do not match.
-pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32]) {
+pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32], scratch: &mut Scratch) {
     assert!(a.len() == rows * k && b.len() == rows * n && c.len() == k * n, "lengths are those of the shapes");
+    // Every row block of `c` reads all of `b`: a copy that lies well pays for a few of them.
+    let (b, b_row) = if k >= 4 * MOST_ROWS && n > 0 {
+        scratch.gemm.fit(rows, n);
+        scratch.gemm.fill_from(b);
+        (&scratch.gemm.data[..], scratch.gemm.stride)
+    } else {
+        (b, n)
+    };
     let (start, end) = (Start::Result, End::Linear);
-    isa.run(Gemm { m: k, n, k: rows, a, a_row: 1, a_col: k, b, b_row: n, c, c_row: n, start, end });
+    isa.run(Gemm { m: k, n, k: rows, a, a_row: 1, a_col: k, b, b_row, c, c_row: n, start, end });
 }
 
 /// `c[m, n] = end(start + a[m, k] b[k, n])`. Element `i, k` of `a` lies at `i * a_row + k * a_col`, so that a transposed one
@@ -135,7 +144,10 @@ impl<'a> Gemm<'a> {
     }
 }
 
-/// Inner steps at once: 256 rows of two registers are 32 KB, which a first-level cache holds.
+/// Of a block.
+const MOST_ROWS: usize = 12;
+
+/// Inner steps at once: as much of a column block as a cache holds near enough.
 const DEEP: usize = 256;
 
 impl Kernel for Gemm<'_> {

@@ -29,6 +29,7 @@ pub use crate::isa::Isa;
 pub struct Scratch {
     attention: attention::Work,
     edge_pointers: edge_pointers::Work,
+    gemm: memory::Mat,
     messages: messages::Work,
     pointers: pointers::Work,
     triplets: triplets::Work,

@@ -2,38 +2,40 @@
 
 mod common;
 
+use clrs_kernels::Isa;
 use clrs_kernels::attention::{Gradients, Inputs, Tape, backward, forward};
 use clrs_kernels::reference::Attention;
-use clrs_kernels::{Isa, Scratch};
-use common::{Random, Result, compare, same_bits, shapes};
+use common::{Random, Result, compare, same_bits, shapes, with_scratch};
 
 fn kernel(twin: &Attention) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
     move |isa, inputs, d_out| {
-        let given = Inputs {
-            nodes: twin.nodes,
-            heads: twin.heads,
-            asking: &inputs[0],
-            asked: &inputs[1],
-            edges: &inputs[2],
-            edge: &inputs[3],
-            values: &inputs[4],
-            score: inputs.get(5).map(|score| &score[..]),
-            neighbours: twin.neighbours.as_deref(),
-        };
-        let (mut scratch, mut tape) = (Scratch::default(), Tape::default());
-        let mut out = vec![f32::NAN; d_out.len()];
-        forward(isa, &given, &mut out, &mut tape, &mut scratch);
-        let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
-        let (first, score) = d.split_at_mut(5);
-        let [asking, asked, edges, edge, values] = first else { panic!("five") };
-        edge.fill(0.0);
-        let score = score.first_mut().map(|score| {
-            score.fill(0.0);
-            &mut score[..]
-        });
-        let gradients = Gradients { asking, asked, edges: Some(edges), edge, score, values };
-        backward(isa, &given, &tape, d_out, gradients, &mut scratch);
-        (out, d)
+        with_scratch(|scratch| {
+            let given = Inputs {
+                nodes: twin.nodes,
+                heads: twin.heads,
+                asking: &inputs[0],
+                asked: &inputs[1],
+                edges: &inputs[2],
+                edge: &inputs[3],
+                values: &inputs[4],
+                score: inputs.get(5).map(|score| &score[..]),
+                neighbours: twin.neighbours.as_deref(),
+            };
+            let mut tape = Tape::default();
+            let mut out = vec![f32::NAN; d_out.len()];
+            forward(isa, &given, &mut out, &mut tape, scratch);
+            let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
+            let (first, score) = d.split_at_mut(5);
+            let [asking, asked, edges, edge, values] = first else { panic!("five") };
+            edge.fill(0.0);
+            let score = score.first_mut().map(|score| {
+                score.fill(0.0);
+                &mut score[..]
+            });
+            let gradients = Gradients { asking, asked, edges: Some(edges), edge, score, values };
+            backward(isa, &given, &tape, d_out, gradients, scratch);
+            (out, d)
+        })
     }
 }
 

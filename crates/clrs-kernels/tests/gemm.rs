@@ -4,7 +4,7 @@ mod common;
 
 use clrs_kernels::Isa;
 use clrs_kernels::gemm::{End, Packed, Start, add_transposed_product, dense_product, product};
-use common::{Random, close, narrow};
+use common::{Random, close, narrow, with_scratch};
 
 /// `a b`
 fn plain([rows, k, n]: [usize; 3], a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -40,7 +40,8 @@ fn all_forms_equal_plain_loops() {
             dense_product(isa, [rows, k, n], &fa, &fb, Start::Result, End::Linear, &mut c);
             close(&what, &c, &with_old, 1e-5);
             let mut c = narrow(&old);
-            add_transposed_product(isa, [k, rows, n], &narrow(&transpose(rows, k, &a)), &fb, &mut c);
+            let turned = narrow(&transpose(rows, k, &a));
+            with_scratch(|scratch| add_transposed_product(isa, [k, rows, n], &turned, &fb, &mut c, scratch));
             close(&what, &c, &with_old, 1e-5);
         }
     }

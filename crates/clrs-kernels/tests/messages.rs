@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::cell::Cell;
+
 use clrs_kernels::messages::{Gradients, Inputs, LayerGradients, Prepared, Senders, Tape, Weights, backward, forward};
 use clrs_kernels::reference::Messages;
 use clrs_kernels::{Isa, Scratch};
-use common::{Random, Result, compare, compare_exactly, same_bits, shapes};
+use common::{Random, Result, compare, compare_exactly, same_bits, shapes, with_scratch};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
@@ -26,33 +28,40 @@ fn twin(kind: Kind, (nodes, hidden, channels): (usize, usize, usize)) -> Message
     Messages { nodes, hidden, channels, heard, silence: kind == Kind::Neighbours }
 }
 
+thread_local! {
+    /// Used again and again, as a network does: one without hidden rows, one with.
+    static TAPES: [Cell<Tape>; 2] = [false, true].map(|keep| Cell::new(Tape::new(keep)));
+}
+
 fn kernel(twin: &Messages, kind: Kind, keep: bool) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
     move |isa, inputs, d_out| {
-        let [receivers, senders, edges, edge, middle, middle_bias, last] = inputs else { panic!("seven inputs") };
-        let from = match kind {
-            Kind::All => Senders::All,
-            Kind::Itself => Senders::Itself,
-            Kind::Neighbours => Senders::Neighbours(&twin.heard),
-        };
-        let prepared = Prepared::new(&Weights { edge, middle, middle_bias, last });
-        let given = Inputs { receivers, senders, edges, from };
-        let mut scratch = Scratch::default();
-        let mut out = vec![f32::NAN; receivers.len()];
-        let mut without = out.clone();
-        let mut tape = Tape::new(keep);
-        forward(isa, &prepared, &given, &mut without, None, &mut scratch);
-        forward(isa, &prepared, &given, &mut out, Some(&mut tape), &mut scratch);
-        assert_eq!(out, without, "a tape changes nothing");
-        let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
-        let [d_receivers, d_senders, d_edges, d_edge, d_middle, d_bias, d_last] = &mut d[..] else { panic!("seven") };
-        let mut layers = LayerGradients::new(twin.hidden, twin.channels);
-        let gradients = Gradients { receivers: d_receivers, senders: d_senders, edges: Some(d_edges), layers: &mut layers };
-        backward(isa, &prepared, &given, &tape, d_out, gradients, &mut scratch);
-        for d in [&mut *d_edge, d_middle, d_bias, d_last] {
-            d.fill(0.0);
-        }
-        layers.add_to(d_edge, d_middle, d_bias, d_last);
-        (out, d)
+        with_scratch(|scratch| {
+            let [receivers, senders, edges, edge, middle, middle_bias, last] = inputs else { panic!("seven inputs") };
+            let from = match kind {
+                Kind::All => Senders::All,
+                Kind::Itself => Senders::Itself,
+                Kind::Neighbours => Senders::Neighbours(&twin.heard),
+            };
+            let prepared = Prepared::new(&Weights { edge, middle, middle_bias, last });
+            let given = Inputs { receivers, senders, edges, from };
+            let mut out = vec![f32::NAN; receivers.len()];
+            let mut without = out.clone();
+            let mut tape = TAPES.with(|tapes| tapes[usize::from(keep)].take());
+            forward(isa, &prepared, &given, &mut without, None, scratch);
+            forward(isa, &prepared, &given, &mut out, Some(&mut tape), scratch);
+            assert_eq!(out, without, "a tape changes nothing");
+            let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
+            let [d_receivers, d_senders, d_edges, d_edge, d_middle, d_bias, d_last] = &mut d[..] else { panic!("seven") };
+            let mut layers = LayerGradients::new(twin.hidden, twin.channels);
+            let gradients = Gradients { receivers: d_receivers, senders: d_senders, edges: Some(d_edges), layers: &mut layers };
+            backward(isa, &prepared, &given, &tape, d_out, gradients, scratch);
+            for d in [&mut *d_edge, d_middle, d_bias, d_last] {
+                d.fill(0.0);
+            }
+            layers.add_to(d_edge, d_middle, d_bias, d_last);
+            TAPES.with(|tapes| tapes[usize::from(keep)].set(tape));
+            (out, d)
+        })
     }
 }
 

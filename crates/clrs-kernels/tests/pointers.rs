@@ -4,9 +4,13 @@ mod common;
 
 use clrs_kernels::reference::{EdgePointers, Pointers};
 use clrs_kernels::{Isa, Scratch, edge_pointers, pointers};
-use common::{Result, compare, compare_exactly, same_bits, shapes};
+use common::{Result, compare, compare_exactly, same_bits, shapes, with_scratch};
 
 fn nodes(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
+    with_scratch(|scratch| nodes_with(isa, inputs, d_logits, scratch))
+}
+
+fn nodes_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scratch) -> Result {
     let given = pointers::Inputs {
         from: &inputs[0],
         to: &inputs[1],
@@ -15,9 +19,8 @@ fn nodes(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
         last: &inputs[4],
         state: inputs.get(5).map(|state| &state[..]),
     };
-    let mut scratch = Scratch::default();
     let mut logits = vec![f32::NAN; d_logits.len()];
-    pointers::forward(isa, &given, &mut logits, &mut scratch);
+    pointers::forward(isa, &given, &mut logits, scratch);
     let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
     let (first, state) = d.split_at_mut(5);
     let [from, to, edges, edge, last] = first else { panic!("five") };
@@ -25,19 +28,22 @@ fn nodes(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
     last.fill(0.0);
     let state = state.first_mut().map(|state| &mut state[..]);
     let gradients = pointers::Gradients { from, to, edges: Some(edges), edge, last, state };
-    pointers::backward(isa, &given, d_logits, gradients, &mut scratch);
+    pointers::backward(isa, &given, d_logits, gradients, scratch);
     (logits, d)
 }
 
 fn edges(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
+    with_scratch(|scratch| edges_with(isa, inputs, d_logits, scratch))
+}
+
+fn edges_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scratch) -> Result {
     let given = edge_pointers::Inputs { pairs: &inputs[0], to: &inputs[1], last: &inputs[2] };
-    let mut scratch = Scratch::default();
     let mut logits = vec![f32::NAN; d_logits.len()];
-    edge_pointers::forward(isa, &given, &mut logits, &mut scratch);
+    edge_pointers::forward(isa, &given, &mut logits, scratch);
     let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
     let [pairs, to, last] = &mut d[..] else { panic!("three") };
     last.fill(0.0);
-    edge_pointers::backward(isa, &given, d_logits, edge_pointers::Gradients { pairs, to, last }, &mut scratch);
+    edge_pointers::backward(isa, &given, d_logits, edge_pointers::Gradients { pairs, to, last }, scratch);
     (logits, d)
 }
 

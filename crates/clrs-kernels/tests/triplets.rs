@@ -3,22 +3,23 @@
 mod common;
 
 use clrs_kernels::reference::Triplets;
-use clrs_kernels::{Isa, Scratch, triplets};
-use common::{Result, compare, compare_exactly, same_bits};
+use clrs_kernels::{Isa, triplets};
+use common::{Result, compare, compare_exactly, same_bits, with_scratch};
 
 fn kernel(twin: &Triplets) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
     let shape = (twin.nodes, twin.features);
     move |isa, inputs, d_out| {
-        let mut scratch = Scratch::default();
-        let (mut out, mut winners) = (vec![f32::NAN; d_out.len()], vec![0; d_out.len()]);
-        triplets::forward(isa, shape, &inputs[0], &inputs[1], &mut out, None, &mut scratch);
-        let without = out.clone();
-        triplets::forward(isa, shape, &inputs[0], &inputs[1], &mut out, Some(&mut winners), &mut scratch);
-        assert_eq!(out, without, "winners change nothing");
-        let mut d = vec![vec![f32::NAN; d_out.len()]; 2];
-        let [d_a, d_b] = &mut d[..] else { panic!("two") };
-        triplets::backward(shape, &winners, d_out, d_a, d_b);
-        (out, d)
+        with_scratch(|scratch| {
+            let (mut out, mut winners) = (vec![f32::NAN; d_out.len()], vec![0; d_out.len()]);
+            triplets::forward(isa, shape, &inputs[0], &inputs[1], &mut out, None, scratch);
+            let without = out.clone();
+            triplets::forward(isa, shape, &inputs[0], &inputs[1], &mut out, Some(&mut winners), scratch);
+            assert_eq!(out, without, "winners change nothing");
+            let mut d = vec![vec![f32::NAN; d_out.len()]; 2];
+            let [d_a, d_b] = &mut d[..] else { panic!("two") };
+            triplets::backward(shape, &winners, d_out, d_a, d_b);
+            (out, d)
+        })
     }
 }
 

@@ -157,47 +157,88 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBack<'_>, k: usize, width: usize) 
     let score = s.splat(p.score[k]);
     let slow = s.mul(score, s.splat(SLOPE));
     let mut d_score = zero;
+    // Pointers are taken before the loops: behind a reference they would be read again after each store.
+    let (stride, edges, pairs_at) = (p.edges.stride, p.edges.data.as_ptr(), p.pairs.data.as_mut_ptr());
+    let (edge, asking) = (p.edge.as_ptr().wrapping_add(k), p.asking.as_ptr().wrapping_add(k));
+    let (d_scores, d_scores_stride) = (&p.d_scores.data[head * n * p.d_scores.stride..], p.d_scores.stride);
     // SAFETY: as the caller says; padding is there for the last register of a row.
     unsafe {
         let asked = p.asked.data.as_ptr().add(k * p.asked.stride);
         let d_asked = p.d_asked.data.as_mut_ptr().add(k * p.d_asked.stride);
-        for x in 0..n {
-            let asking = s.splat(p.asking[x * w + k]);
-            let d_scores = &p.d_scores.data[(head * n + x) * p.d_scores.stride..][..n];
-            let mut d_asking = zero;
+        // Sixteen asking nodes at a time, whose sums are taken together.
+        for begin in (0..n).step_by(LANES) {
+            let block = begin..n.min(begin + LANES);
+            let mut d_asking = [zero; LANES];
             for y in (0..width).step_by(LANES) {
-                let mut match_ = s.add(asking, s.read(asked.add(y)));
-                for c in 0..channels {
-                    let raw = s.read(p.edges.data.as_ptr().add((c * n + x) * p.edges.stride + y));
-                    match_ = s.fma(s.splat(*p.edge.get_unchecked(c * w + k)), raw, match_);
+                let asked = s.read(asked.add(y));
+                let mut d_sum = s.read(d_asked.add(y));
+                for x in block.clone() {
+                    let mut match_ = s.add(s.splat(*asking.add(x * w)), asked);
+                    for c in 0..channels {
+                        let raw = s.read(edges.add((c * n + x) * stride + y));
+                        match_ = s.fma(s.splat(*edge.add(c * w)), raw, match_);
+                    }
+                    // Nothing behind the end of the row.
+                    let d = s.get(&d_scores[x * d_scores_stride..][..n], y);
+                    let leaky = s.max(match_, s.mul(s.splat(SLOPE), match_));
+                    d_score = s.fma(d, leaky, d_score);
+                    let d_match = s.mul(d, s.select_gt(match_, zero, score, slow));
+                    d_asking[x - begin] = s.add(d_asking[x - begin], d_match);
+                    d_sum = s.add(d_sum, d_match);
+                    s.write(pairs_at.add(x * stride + y), d_match);
                 }
-                // Nothing behind the end of the row.
-                let d = s.get(d_scores, y);
-                let leaky = s.max(match_, s.mul(s.splat(SLOPE), match_));
-                d_score = s.fma(d, leaky, d_score);
-                let d_match = s.mul(d, s.select_gt(match_, zero, score, slow));
-                d_asking = s.add(d_asking, d_match);
-                s.write(d_asked.add(y), s.add(s.read(d_asked.add(y)), d_match));
-                s.write(p.pairs.data.as_mut_ptr().add(x * p.pairs.stride + y), d_match);
+                s.write(d_asked.add(y), d_sum);
             }
-            p.d_asking[x * w + k] = s.sum(d_asking);
+            let mut sums = [0.0; LANES];
+            s.store(&mut sums, s.sums(d_asking));
+            for (x, sum) in block.zip(sums) {
+                p.d_asking[x * w + k] = sum;
+            }
         }
         p.d_score[k] += s.sum(d_score);
-        for c in 0..channels {
-            let edge = s.splat(p.edge[c * w + k]);
-            let mut d_edge = zero;
-            for x in 0..n {
-                let at = (c * n + x) * p.edges.stride;
-                for y in (0..width).step_by(LANES) {
-                    let d = s.read(p.pairs.data.as_ptr().add(x * p.pairs.stride + y));
-                    d_edge = s.fma(d, s.read(p.edges.data.as_ptr().add(at + y)), d_edge);
-                    if let Some(d_edges) = &mut p.d_edges {
-                        let to = d_edges.data.as_mut_ptr().add(at + y);
-                        s.write(to, s.fma(edge, d, s.read(to)));
+        let mut first = 0;
+        while first < channels {
+            match channels - first {
+                1 => pairs::<S, 1>(s, p, k, width, first),
+                2 => pairs::<S, 2>(s, p, k, width, first),
+                3 => pairs::<S, 3>(s, p, k, width, first),
+                _ => pairs::<S, 4>(s, p, k, width, first),
+            }
+            first += 4;
+        }
+    }
+}
+
+/// From the gradients of all pairs in a column to those of `C` channels and their weights.
+///
+/// # Safety
+/// As [`column`]; the channels have to be there.
+#[inline(always)]
+unsafe fn pairs<S: Simd, const C: usize>(s: S, p: &mut ScoresBack<'_>, k: usize, width: usize, first: usize) {
+    let (n, w, stride) = (p.nodes, p.score.len(), p.edges.stride);
+    let mut edge = [s.splat(0.0); C];
+    for c in 0..C {
+        edge[c] = s.splat(p.edge[(first + c) * w + k]);
+    }
+    let mut sums = [s.splat(0.0); C];
+    let (pairs, edges) = (p.pairs.data.as_ptr(), p.edges.data.as_ptr());
+    let d_edges = p.d_edges.as_mut().map(|d_edges| d_edges.data.as_mut_ptr());
+    // SAFETY: as the caller says.
+    unsafe {
+        for x in 0..n {
+            for y in (0..width).step_by(LANES) {
+                let d = s.read(pairs.add(x * stride + y));
+                for c in 0..C {
+                    let at = ((first + c) * n + x) * stride + y;
+                    sums[c] = s.fma(d, s.read(edges.add(at)), sums[c]);
+                    if let Some(d_edges) = d_edges {
+                        s.write(d_edges.add(at), s.fma(edge[c], d, s.read(d_edges.add(at))));
                     }
                 }
             }
-            p.d_edge[c * w + k] += s.sum(d_edge);
         }
+    }
+    for c in 0..C {
+        p.d_edge[(first + c) * w + k] += s.sum(sums[c]);
     }
 }

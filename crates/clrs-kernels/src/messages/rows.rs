@@ -66,20 +66,21 @@ unsafe fn edge_rows<S: Simd, const R: usize>(s: S, p: &mut EdgeRows<'_>, at: usi
             from[r] = from[r].add(sender * p.stride);
             raw[r] = raw[r].add((sender * p.nodes + receiver) * p.channels);
         }
-        let out = p.out.as_mut_ptr().add(at * p.stride);
+        let (stride, channels, w) = (p.stride, p.channels, p.w.as_ptr());
+        let out = p.out.as_mut_ptr().add(at * stride);
         for j in (0..p.width).step_by(LANES) {
             let mut sums = [s.splat(0.0); R];
             for r in 0..R {
                 sums[r] = s.add(s.read(to[r].add(j)), s.read(from[r].add(j)));
             }
-            for c in 0..p.channels {
-                let w = s.read(p.w.as_ptr().add(c * p.stride + j));
+            for c in 0..channels {
+                let w = s.read(w.add(c * stride + j));
                 for r in 0..R {
                     sums[r] = s.fma(s.splat(*raw[r].add(c)), w, sums[r]);
                 }
             }
             for r in 0..R {
-                s.write(out.add(r * p.stride + j), s.max(s.splat(0.0), sums[r]));
+                s.write(out.add(r * stride + j), s.max(s.splat(0.0), sums[r]));
             }
         }
     }

@@ -3,8 +3,10 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::cast_possible_truncation, reason = "kernels get f32")]
 
-use clrs_kernels::Isa;
+use std::cell::RefCell;
+
 use clrs_kernels::reference::Twin;
+use clrs_kernels::{Isa, Scratch};
 
 /// Numbers that look random: the linear congruence of Knuth's MMIX, its high bits.
 pub(crate) struct Random(u64);
@@ -44,6 +46,12 @@ impl Random {
 
 pub(crate) fn narrow(x: &[f64]) -> Vec<f32> {
     x.iter().map(|&x| x as f32).collect()
+}
+
+/// The same scratch for all calls of a thread, so that what one shape leaves behind meets the next.
+pub(crate) fn with_scratch<R>(run: impl FnOnce(&mut Scratch) -> R) -> R {
+    thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::default());
+    SCRATCH.with_borrow_mut(run)
 }
 
 /// What a kernel gives: the output, and the gradients of all inputs.
