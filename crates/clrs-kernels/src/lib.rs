@@ -7,7 +7,8 @@
 //!
 //! - [`messages`]: messages between nodes, two layers and the maximum over senders. Most of the time of a network goes here.
 //! - [`pointers`], [`edge_pointers`]: logits of pointers, from nodes and from edges.
-//! - [`triplets`]: the maximum over the first node of triplets. [`attention`]: GAT and `GATv2`.
+//! - [`triplets`]: the maximum over the first node of triplets. [`attention`]: GAT and `GATv2`. [`words`]: what a memory network
+//!   looks up.
 //! - [`gemm`]: products of matrices, for all the layers around. [`rows`], [`sinkhorn`], [`adam`]: what is done number by number.
 //!
 //! # How it is built
@@ -56,6 +57,7 @@ pub mod reference;
 pub mod rows;
 pub mod sinkhorn;
 pub mod triplets;
+pub mod words;
 
 pub use crate::isa::Isa;
 
