@@ -3,13 +3,13 @@
 //! The machine may be shared, so that every measurement is short, all are taken in turns, and the fastest of each counts. Rates
 //! count the products that are really done; the share is that of the multiply-add peak, measured in the same run.
 
-#![expect(clippy::print_stdout, reason = "it is what it is for")]
+#![expect(clippy::print_stdout, clippy::cast_possible_truncation, reason = "it prints what it measures of small numbers")]
 
 use std::time::{Duration, Instant};
 
 use clrs_kernels::gemm::{self, End, Packed, Start};
 use clrs_kernels::messages::{self, Gradients, Inputs, LayerGradients, Prepared, Senders, Tape, Weights};
-use clrs_kernels::{Isa, Scratch, adam, attention, edge_pointers, peak, pointers, rows, sinkhorn, triplets};
+use clrs_kernels::{Isa, Scratch, adam, attention, edge_pointers, peak, pointers, rows, sinkhorn, triplets, words};
 
 const HIDDEN: usize = 128;
 const CHANNELS: usize = 4;
@@ -36,7 +36,10 @@ fn main() {
         triplet_maxima(isa, n, &mut all);
         attentions(isa, n, &mut all);
         row_by_row(isa, n, &mut all);
+        sentences(isa, n, &mut all);
     }
+    // As large as evaluation goes: forward only.
+    messages(isa, 256, &mut all);
     for n in [16, 32] {
         pointers_of_edges(isa, n, &mut all);
     }
@@ -123,7 +126,7 @@ fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     all.push(Entry::new(&format!("messages, n = {n}"), (2 * n * n) as f64 * square, move || {
         messages::forward(isa, prepared, &inputs, &mut out, None, &mut scratch);
     }));
-    for keep in [true, false] {
+    for keep in if n > 64 { vec![] } else { vec![true, false] } {
         let (mut out, mut scratch, mut tape) = (vec![0.0; n * h], Scratch::default(), Tape::new(keep));
         messages::forward(isa, prepared, &inputs, &mut out, Some(&mut tape), &mut scratch);
         let mut won: Vec<_> = (0..n * h).map(|i| (tape.winner(i / h, i % h), i / h)).collect();
@@ -316,4 +319,21 @@ fn row_by_row(isa: Isa, n: usize, all: &mut Vec<Entry>) {
             std::hint::black_box(adam::sum_of_squares(isa, &x));
         }));
     }
+}
+
+/// A multiply-add per word and number of its embedding.
+fn sentences(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    const SIZE: usize = 16;
+    let (rows, count, length) = ((n + 1) * (n + 1), HIDDEN - 1, HIDDEN);
+    let table: &'static [f32] = numbers(count * SIZE, 1).leak();
+    let positions: &'static [f32] = numbers(length * SIZE, 2).leak();
+    let words: &'static [u16] = (0..rows * length).map(|i| (i * 7 % HIDDEN) as u16).collect::<Vec<_>>().leak();
+    let inputs = words::Inputs { size: SIZE, table, positions, words };
+    let operations = (2 * rows * length * SIZE) as f64;
+    let mut out = vec![0.0; rows * SIZE];
+    all.push(Entry::new(&format!("words, n = {n}"), operations, move || words::forward(isa, &inputs, &mut out)));
+    let (d_out, mut d_table) = (numbers(rows * SIZE, 3), vec![0.0; count * SIZE]);
+    all.push(Entry::new(&format!("words back, n = {n}"), operations, move || {
+        words::backward(isa, &inputs, &d_out, &mut d_table);
+    }));
 }

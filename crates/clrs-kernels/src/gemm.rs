@@ -208,7 +208,7 @@ unsafe fn by_columns<S: Simd>(s: S, g: &mut Gemm<'_>) {
             match S::REGISTERS {
                 32.. => by_rows::<S, 12, 1, false>(s, g, j),
                 8.. => by_rows::<S, 6, 1, false>(s, g, j),
-                _ => by_rows::<S, 2, 1, false>(s, g, j),
+                _ => by_rows::<S, 4, 1, false>(s, g, j),
             }
             j += LANES;
         }
@@ -216,7 +216,7 @@ unsafe fn by_columns<S: Simd>(s: S, g: &mut Gemm<'_>) {
             match S::REGISTERS {
                 32.. => by_rows::<S, 12, 1, true>(s, g, j),
                 8.. => by_rows::<S, 6, 1, true>(s, g, j),
-                _ => by_rows::<S, 2, 1, true>(s, g, j),
+                _ => by_rows::<S, 4, 1, true>(s, g, j),
             }
         }
     }

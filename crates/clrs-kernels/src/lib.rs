@@ -1,5 +1,41 @@
-//! Fused kernels for the networks of `clrs-nn` on a CPU: what ordinary tensor operations compute in many passes over large
-//! arrays, in one pass over small ones.
+//! Fused kernels for the networks of `clrs-nn` on a CPU: what ordinary tensor operations compute in many passes over arrays
+//! `[n, n, h]`, in one pass over tiles that stay in cache.
+//!
+//! Every kernel works on one sample, on one thread, on dense `f32` slices. It is a `forward` and a `backward` written by hand; what
+//! backward needs of forward is in a `Tape`, or made anew. Gradients of inputs are written, those of weights are added to. Working
+//! memory is a [`Scratch`] that the caller keeps, so that nothing is allocated once it has seen the largest sample.
+//!
+//! - [`messages`]: messages between nodes, two layers and the maximum over senders. Most of the time of a network goes here.
+//! - [`pointers`], [`edge_pointers`]: logits of pointers, from nodes and from edges.
+//! - [`triplets`]: the maximum over the first node of triplets. [`attention`]: GAT and `GATv2`. [`words`]: what a memory network
+//!   looks up.
+//! - [`gemm`]: products of matrices, for all the layers around. [`rows`], [`sinkhorn`], [`adam`]: what is done number by number.
+//!
+//! # How it is built
+//! Read `simd/mod.rs` first: sixteen lanes, on AVX-512, AVX2 or anything. `isa.rs` chooses at run time ([`Isa::best`]; a plain release
+//! build has all). `memory.rs` says how rows lie. Each kernel is written once over these, and [`reference`](mod@reference) has its
+//! twin in plain loops, which is its definition.
+//!
+//! # Bits
+//! Sums run in the same order on every instruction set. AVX2 and AVX-512 give the same bits; portable code differs in the last ones
+//! where the target has no fused multiply-add, but for [`adam`] and [`triplets`], which are the same everywhere. Nothing depends on the number of threads, as there are none.
+//!
+//! # Ties and NaN
+//! The first of equal candidates of a maximum takes all of its gradient, where JAX shares it. What becomes of NaN is said with each
+//! kernel: it is never hidden where weights or all inputs are NaN.
+//!
+//! # Examples
+//! ```
+//! use clrs_kernels::messages::{Inputs, Prepared, Senders, Weights, forward};
+//! use clrs_kernels::{Isa, Scratch};
+//!
+//! // Two nodes with one hidden number each: what is heard is the larger sum of both ends.
+//! let layers = Weights { edge: &[0.0], middle: &[1.0], middle_bias: &[0.0], last: &[1.0] };
+//! let inputs = Inputs { receivers: &[1.0, 2.0], senders: &[10.0, 20.0], edges: &[0.0; 4], from: Senders::All };
+//! let mut heard = [0.0; 2];
+//! forward(Isa::best(), &Prepared::new(&layers), &inputs, &mut heard, None, &mut Scratch::default());
+//! assert_eq!(heard, [21.0, 22.0]);
+//! ```
 #![allow(unsafe_code, reason = "this crate is where it belongs; each block says why it holds")]
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(clippy::inline_always, reason = "kernels have to end up in the function that is compiled for the instruction set")]
@@ -21,6 +57,7 @@ pub mod reference;
 pub mod rows;
 pub mod sinkhorn;
 pub mod triplets;
+pub mod words;
 
 pub use crate::isa::Isa;
 

@@ -20,7 +20,7 @@ impl Kernel for Rounds {
         match S::REGISTERS {
             32.. => rounds::<S, 16>(s, self.0),
             8.. => rounds::<S, 6>(s, self.0),
-            _ => rounds::<S, 3>(s, self.0),
+            _ => rounds::<S, 4>(s, self.0),
         }
     }
 }

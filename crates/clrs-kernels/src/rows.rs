@@ -1,7 +1,7 @@
 //! What is done to each row of a matrix by itself: layer norm, softmax and its logarithm.
 //!
 //! Rows are dense and of any length. Sums run over sixteen lanes and then over the lanes, in the same order on every instruction
-//! set. A NaN in a row makes the whole row NaN, but for a softmax, of which only some is certain to be.
+//! set. A NaN in a row makes the whole row NaN.
 
 use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};

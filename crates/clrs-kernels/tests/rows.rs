@@ -81,6 +81,21 @@ fn softmax_equals_its_twin() {
 }
 
 #[test]
+fn one_nan_makes_a_row_nan() {
+    for isa in Isa::available() {
+        for at in [0, 5, 18] {
+            let mut row = vec![1.0; 20];
+            row[at] = f32::NAN;
+            let (mut softmax, mut logarithm, mut norm, mut moments) = (row.clone(), row.clone(), row.clone(), [0.0; 2]);
+            rows::softmax(isa, &mut softmax, 20);
+            rows::log_softmax(isa, &mut logarithm, 20);
+            rows::layer_norm(isa, &row, &[1.0; 20], &[0.0; 20], &mut norm, &mut moments);
+            assert!([softmax, logarithm, norm].iter().flatten().all(|x| x.is_nan()), "{isa}, {at}");
+        }
+    }
+}
+
+#[test]
 fn softmax_of_far_numbers() {
     for isa in Isa::available() {
         let mut row = vec![-1e9; 20];

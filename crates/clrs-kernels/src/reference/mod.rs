@@ -9,12 +9,14 @@ mod messages;
 mod pointers;
 mod rows;
 mod triplets;
+mod words;
 
 pub use self::attention::Attention;
 pub use self::messages::Messages;
 pub use self::pointers::{EdgePointers, Pointers};
 pub use self::rows::{LayerNorm, Sinkhorn, Softmax};
 pub use self::triplets::Triplets;
+pub use self::words::Words;
 
 /// A computation and its gradient.
 pub trait Twin {
