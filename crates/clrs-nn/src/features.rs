@@ -124,6 +124,13 @@ impl Input<'_> {
     }
 }
 
+impl Input<'_> {
+    /// [`Input::neighbours`] as fused kernels read it.
+    pub(crate) fn neighbours_flat(&self) -> Arc<Vec<bool>> {
+        Arc::new(self.neighbours().into_data().iter::<bool>().collect())
+    }
+}
+
 /// Features of nodes and their hidden states: what a layer reads is the encoding and the hidden state, `2 H` numbers.
 #[derive(Clone)]
 pub struct Nodes<'p> {

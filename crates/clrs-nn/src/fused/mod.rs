@@ -5,6 +5,7 @@
 //! and what runs without `fused`.
 #![expect(clippy::too_many_arguments, reason = "burn hands tensors over one by one")]
 
+mod attention;
 mod messages;
 mod pointers;
 
@@ -22,6 +23,7 @@ use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::{Tensor, TensorData};
 use clrs_kernels::Scratch;
 
+pub(crate) use attention::{Matched, attention};
 pub(crate) use messages::{Layers, Prepared, Senders, messages};
 pub(crate) use pointers::{edge_pointers, pointers, triplets};
 

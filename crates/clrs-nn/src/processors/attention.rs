@@ -7,6 +7,7 @@ use burn::tensor::activation::{leaky_relu, relu, softmax};
 
 use super::{LayerNorm, Output, Processor};
 use crate::features::{Input, Pass};
+use crate::fused::{self, Matched};
 use crate::parameters::{Builder, Linear};
 use crate::settings::Settings;
 
@@ -63,12 +64,40 @@ impl Attention {
         Attention { full, heads, value, skip, asking, asked, edge, graph, scores, norm }
     }
 
+    /// The sides of scores, `[B, N, width]` each; what does not depend on the edge is in the first.
+    fn sides(&self, input: &Input<'_>) -> [Tensor<3>; 2] {
+        let graph = input.graph.project(self.graph) + input.edges.bias(self.edge);
+        let asking = input.nodes.project(self.asking) + graph.reshape([input.samples(), 1, self.edge.outputs]);
+        [asking, input.nodes.project(self.asked)]
+    }
+
+    /// What every node takes, `[B * N, H]`.
+    fn take(&self, pass: &Pass, input: &Input<'_>) -> Tensor<2> {
+        let (b, n, h) = (input.samples(), input.count(), pass.hidden);
+        let values = input.nodes.project(self.value);
+        if pass.fused {
+            let [asking, asked] = self.sides(input);
+            // A bias does not change a softmax: the layers of scores are their weights.
+            let weights: Vec<Tensor<2>> = self.scores.iter().map(|layer| pass.weights.get(layer.weight)).collect();
+            let score = (!weights.is_empty()).then(|| Tensor::cat(weights, 0));
+            let (raw, edge) = (input.edges.raw.clone(), input.edges.matrix(self.edge));
+            let neighbours = (!self.full).then(|| input.neighbours_flat());
+            let matched = Matched { asking, asked, raw, edge, values, score };
+            return fused::attention(matched, self.heads, neighbours).reshape([b * n, h]);
+        }
+        let mut scores = self.scores(pass, input).permute([0, 3, 1, 2]); // [B, heads, N, N]
+        if !self.full {
+            let strangers = input.neighbours().bool_not().float() * NOTHING;
+            scores = scores + strangers.reshape([b, 1, n, n]);
+        }
+        let values = values.reshape([b, n, self.heads, h / self.heads]).swap_dims(1, 2);
+        softmax(scores, 3).matmul(values).swap_dims(1, 2).reshape([b * n, h])
+    }
+
     /// How much each node asks of each other, `[B, N, N, heads]`.
     fn scores(&self, pass: &Pass, input: &Input<'_>) -> Tensor<4> {
         let (b, n, width) = (input.samples(), input.count(), self.edge.outputs);
-        let graph = input.graph.project(self.graph) + input.edges.bias(self.edge);
-        let asking = input.nodes.project(self.asking) + graph.reshape([b, 1, width]);
-        let asked = input.nodes.project(self.asked);
+        let [asking, asked] = self.sides(input);
         let sum = input.edges.product(self.edge) + asking.reshape([b, n, 1, width]) + asked.reshape([b, 1, n, width]);
         let sum = leaky_relu(sum, SLOPE);
         if self.scores.is_empty() {
@@ -85,15 +114,7 @@ impl Attention {
 
 impl Processor for Attention {
     fn step(&self, pass: &Pass, input: &Input<'_>) -> Output {
-        let (b, n, h) = (input.samples(), input.count(), pass.hidden);
-        let mut scores = self.scores(pass, input).permute([0, 3, 1, 2]); // [B, heads, N, N]
-        if !self.full {
-            let strangers = input.neighbours().bool_not().float() * NOTHING;
-            scores = scores + strangers.reshape([b, 1, n, n]);
-        }
-        let values = input.nodes.project(self.value).reshape([b, n, self.heads, h / self.heads]).swap_dims(1, 2);
-        let taken = softmax(scores, 3).matmul(values).swap_dims(1, 2).reshape([b * n, h]);
-        let mut hidden = relu(taken + input.nodes.rows(self.skip));
+        let mut hidden = relu(self.take(pass, input) + input.nodes.rows(self.skip));
         if let Some(norm) = &self.norm {
             hidden = norm.apply(pass, hidden);
         }

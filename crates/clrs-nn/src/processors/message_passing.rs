@@ -4,8 +4,6 @@
 //! the MPNN of Gilmer et al. (2017), with neighbours the PGN of Veličković et al. (2020), with a node alone Deep Sets of Zaheer
 //! et al. (2017). Triplets and the gate are those of Ibarz et al. (2022).
 
-use std::sync::Arc;
-
 use burn::tensor::Tensor;
 use burn::tensor::activation::{relu, sigmoid};
 
@@ -149,7 +147,7 @@ impl MessagePassing {
         let from = match self.shape.senders {
             Senders::All => fused::Senders::All,
             Senders::Itself => fused::Senders::Itself,
-            Senders::Neighbours => fused::Senders::Neighbours(Arc::new(input.neighbours().into_data().iter::<bool>().collect())),
+            Senders::Neighbours => fused::Senders::Neighbours(input.neighbours_flat()),
         };
         let heard = fused::messages(receivers, senders, input.edges.raw.clone(), layers, prepared, from);
         let [b, n, h] = heard.dims();
