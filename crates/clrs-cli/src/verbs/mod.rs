@@ -19,7 +19,7 @@ mod verify;
 mod weights;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::Subcommand;
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
@@ -42,20 +42,7 @@ pub(crate) enum Verb {
     Completions(completions::Arguments),
 }
 
-/// Words as one would type them after `clrs`.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Line {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
 impl Verb {
-    /// Runs what one would type after `clrs`.
-    fn run_line(words: &[&str]) -> Result<()> {
-        Line::try_parse_from(words)?.verb.run()
-    }
-
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Verb::Quickstart(arguments) => quickstart::run(&arguments),

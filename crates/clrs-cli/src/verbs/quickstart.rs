@@ -1,18 +1,17 @@
-use std::io::Write;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "networks")]
+mod learn;
 
-use anyhow::{Context, Result};
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
 use clap::Args;
 use clrs::sampling::{Sampler, Settings};
 use clrs::{Registry, Spec, Stage};
-#[cfg(feature = "networks")]
-use clrs_nn::tensors::NamedArrays;
 use clrs_store::Existing;
 use clrs_store::generate::{Manner, Plan, generate};
 use clrs_store::verify::verify;
 
-#[cfg(feature = "networks")]
-use super::Verb;
 use crate::progress::Bar;
 use crate::verbs::trace::render;
 
@@ -70,45 +69,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     drop(out);
     #[cfg(feature = "networks")]
-    learn(&arguments.out)?;
+    learn::learn(&arguments.out, ALGORITHM)?;
     writeln!(
         std::io::stdout(),
         "\nGo on with:\n  clrs list                                    all algorithms\n  clrs show dijkstra                           \
          what one does\n  clrs trace heapsort -n 6                     a run of one\n  clrs generate --benchmark clrs30 --out data  \
          the whole benchmark"
-    )?;
-    Ok(())
-}
-
-/// Trains a network and judges it, as one would by hand.
-#[cfg(feature = "networks")]
-fn learn(folder: &Path) -> Result<()> {
-    let run = folder.join("run");
-    let run = run.to_str().context("the folder's name is no text")?;
-    let mut train = vec!["train", "paper-2022", "--algorithms", ALGORITHM, "--set", "steps=300", "--set", "eval_every=50"];
-    let is_begun = Path::new(run).join("config.toml").exists();
-    if is_begun {
-        train = vec!["train", "--resume"];
-    }
-    train.extend(["--out", run]);
-    let is_done = || {
-        let last = NamedArrays::read(&Path::new(run).join("last.safetensors")).ok()?;
-        last.metadata.get("clrs.checkpoint")?.contains("\"step\":300").then_some(())
-    };
-    let show = |words: &[&str]| writeln!(std::io::stdout(), "\n$ clrs {}", words.join(" "));
-    writeln!(std::io::stdout(), "\nNow a message-passing network learns it from a thousand samples of 16 nodes.")?;
-    if is_begun && is_done().is_some() {
-        writeln!(std::io::stdout(), "It has learnt it before: {run}")?;
-    } else {
-        show(&train)?;
-        Verb::run_line(&train)?;
-    }
-    let eval = ["eval", run, "--sizes", "16,64"];
-    show(&eval)?;
-    Verb::run_line(&eval)?;
-    writeln!(
-        std::io::stdout(),
-        "\nThe network saw 16 nodes and was asked about 64 too. Its recipe, metrics and checkpoints are in {run}."
     )?;
     Ok(())
 }
