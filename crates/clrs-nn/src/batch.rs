@@ -20,6 +20,9 @@ pub struct Batch {
     probes: Vec<Rows>,
 }
 
+/// Samples of a part: its tensors stay in a core's cache.
+pub(crate) const PART: usize = 8;
+
 /// The numbers of a probe, `[T, B, ...]`, samples in the batch's order.
 #[derive(Clone, Debug)]
 struct Rows {

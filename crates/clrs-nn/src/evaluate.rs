@@ -1,13 +1,13 @@
 //! How well a network does on a set: the reference's score, validity and exactness.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use clrs::score::{HintScore, HintScorer, ScoreError, Verdict};
 use clrs::{AnyAlgorithm, Array, Batch as Dense, Cells, Column, Probe, Runs, Stage, Trajectory};
 
 use crate::answers::{Answers, Judgement, decide, undecided, write};
-use crate::batch::Batch;
+use crate::batch::{Batch, PART};
 use crate::data::Changes;
 use crate::dump::Dump;
 use crate::hints::HintWatch;
@@ -149,9 +149,6 @@ pub fn examine(
     Ok(Report { outcome, predicted, verdicts, mean_steps, hints: hints.finish(), dump })
 }
 
-/// Samples of a part: its tensors stay in a core's cache.
-const PART: usize = 8;
-
 /// What is known of some samples.
 struct Part {
     truth: Vec<(Probe, Array)>,
@@ -286,9 +283,4 @@ fn unroll(
         Steps::Max => network.watch(weights.clone(), task, &batch.clone().lasting(most), Mode::Evaluate, watch),
         Steps::Fixpoint => network.settle(weights.clone(), task, batch, most, watch),
     }
-}
-
-/// The device that a network's numbers are computed on.
-pub fn cpu() -> Device {
-    Device::flex()
 }

@@ -11,7 +11,7 @@ use clrs::random::RandomState;
 use clrs::{AnyAlgorithm, Registry};
 use rayon::prelude::*;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, PART};
 use crate::chunk::{Chunk, Lanes};
 use crate::chunked::Carried;
 use crate::data::{self, Changes, DataError, Source};
@@ -228,9 +228,6 @@ impl Trainer {
 
 /// Samples of a batch in validation, as the reference has it.
 const VALIDATION_BATCH: usize = 32;
-
-/// Samples of a part: its tensors stay in a core's cache.
-const PART: usize = 8;
 
 /// A loss, and its gradient by each parameter that it depends on.
 pub type Gradients = (f32, Vec<Option<Vec<f32>>>);

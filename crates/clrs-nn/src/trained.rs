@@ -73,8 +73,9 @@ impl Trained {
             Ok(tasks) => tasks,
             Err(error) => return Err(TrainedError::Task { path, error: Box::new(error) }),
         };
-        let (network, mut parameters) =
+        let (mut network, mut parameters) =
             Network::new(tasks, &recipe.network(), recipe.seed).map_err(|error| TrainedError::Build { path, error })?;
+        network.fused = recipe.fused;
         let of_run = |name: &'static str| {
             let file = folder.join(format!("{name}.safetensors"));
             let missing = || TrainedError::NoCheckpoint { path: folder.into(), checkpoint: name };

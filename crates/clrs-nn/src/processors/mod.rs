@@ -76,9 +76,7 @@ macro_rules! message_passing {
             reference: "mpnn_aggr_clrs_processor",
             about: $about,
             build: |settings, builder| {
-                #[allow(unused_mut, reason = "not all have a flag")]
-                let mut shape = message_passing::Shape::new(Senders::$senders);
-                $(shape.$flag = true;)*
+                let shape = message_passing::Shape { $($flag: true,)* ..message_passing::Shape::new(Senders::$senders) };
                 Box::new(MessagePassing::new(shape, settings, builder))
             },
         }
