@@ -6,10 +6,10 @@ use clrs::random::RandomState;
 
 use crate::batch::row_shape;
 use crate::chunk::{Chunk, ChunkStep, chosen};
+use crate::features::Pass;
 use crate::loss::cost;
 use crate::lstm::LstmState;
 use crate::network::{Mode, Network, State, choose, force};
-use crate::parameters::Weights;
 
 /// What lanes carry from chunk to chunk, as numbers: no gradient goes back beyond a chunk.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,16 +27,14 @@ impl Network {
     /// part of. The first chunk carries nothing: all its lanes begin.
     pub fn chunk_loss(
         &self,
-        weights: Weights,
-        task: usize,
+        pass: &Pass,
         chunk: &Chunk,
         carried: Option<&Carried>,
         cells: &[f64],
         random: Option<&mut RandomState>,
     ) -> (Tensor<1>, Carried) {
         let (spec, nodes, lanes) = (&chunk.spec, chunk.nodes, chunk.lanes);
-        let pass = self.encoders(task).pass(weights, self.settings().hidden, self.fused);
-        let device = pass.weights.device();
+        let (task, device) = (pass.task, pass.device());
         let mut mode = Mode::Train(random);
         let mut state = carried.map_or_else(State::default, |carried| self.restore(carried, chunk, &device));
         let mut sum = Tensor::<1>::zeros([1], &device);
@@ -53,9 +51,9 @@ impl Network {
             state.hidden = state.hidden.map(|hidden| hidden * keep.clone());
             state.lstm = state.lstm.map(|lstm| lstm.map(|rows| rows * keep.clone()));
 
-            let (read, lstm) = self.step(&pass, task, &said, &hints, lanes, &state, &mut mode);
-            let hints = self.decode(&pass, task, &read, Stage::Hint, &mut mode);
-            let outputs = self.decode(&pass, task, &read, Stage::Output, &mut mode);
+            let (read, lstm) = self.step(pass, &said, &hints, lanes, &state, &mut mode);
+            let hints = self.decode(pass, &read, Stage::Hint, &mut mode);
+            let outputs = self.decode(pass, &read, Stage::Output, &mut mode);
             let mut add = |place: usize, logits: &Tensor<3>, truth: &[f32], marks: &[bool]| {
                 if let Some(logits) = select(logits, marks) {
                     let cost = cost(&spec[place], logits, chosen(truth, marks), &device);

@@ -4,11 +4,12 @@ use burn::tensor::activation::{log_softmax, relu};
 use burn::tensor::{Bool, Tensor};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
-use crate::encode::is_pointer;
-use crate::features::{Edges, Graph, Nodes, Pass};
+use crate::encode::{Place, is_pointer};
+use crate::features::{Affine, Edges, Graph, Nodes, Pass};
 use crate::fused;
 use crate::parameters::{Builder, Linear, Owner};
 use crate::settings::Settings;
+use crate::weights::Piece;
 
 /// What decoders read after a step.
 pub(crate) struct Read<'p> {
@@ -35,7 +36,7 @@ impl<'p> Read<'p> {
         let hidden = self.nodes.hidden.clone().map(|hidden| hidden.slice([rows.clone()]));
         let raw = self.nodes.raw.clone().slice([rows.clone()]);
         Read {
-            nodes: Nodes::new(self.nodes.pass, samples.len(), raw, hidden),
+            nodes: Nodes { pass: self.nodes.pass, samples: samples.len(), count: n, raw, hidden },
             next: self.next.clone().slice([rows]),
             edges: Edges { raw: self.edges.raw.clone().slice([samples.clone()]), ..self.edges },
             edge_state: self.edge_state.clone().map(|state| state.slice([samples.clone()])),
@@ -57,7 +58,13 @@ impl<'p> Read<'p> {
         let state: Option<Vec<Tensor<4>>> = parts.iter().map(|part| part.edge_state.clone()).collect();
         let allowed: Option<Vec<Tensor<3, Bool>>> = parts.iter().map(|part| part.allowed.clone()).collect();
         Read {
-            nodes: Nodes::new(pass, samples, all(&|part| part.nodes.raw.clone()), Some(hidden)),
+            nodes: Nodes {
+                pass,
+                samples,
+                count: parts[0].nodes.count,
+                raw: all(&|part| part.nodes.raw.clone()),
+                hidden: Some(hidden),
+            },
             next: all(&|part| part.next.clone()),
             edges,
             edge_state: state.map(|parts| Tensor::cat(parts, 0)),
@@ -66,33 +73,33 @@ impl<'p> Read<'p> {
         }
     }
 
-    /// A layer over a node's encoding and its hidden states before and after, `[B * N, outputs]`.
-    fn rows(&self, layer: Linear) -> Tensor<2> {
-        let h = self.nodes.pass.hidden;
-        let weight = self.nodes.pass.weights.get(layer.weight).slice([2 * h..3 * h]);
-        self.nodes.rows(layer) + self.next.clone().matmul(weight)
+    /// A layer over a node's encoding and its hidden states before and after.
+    fn sum(&self, layer: Linear) -> Affine<'p> {
+        let Nodes { pass, samples, count, .. } = self.nodes;
+        Affine::new(pass, samples, count).nodes(&self.nodes, layer).times(self.next.clone(), Piece::Block(layer.weight, 2))
     }
 
     /// The same, `[B, N, outputs]`.
     fn nodes(&self, layer: Linear) -> Tensor<3> {
-        self.rows(layer).reshape([self.nodes.samples, self.nodes.count, layer.outputs])
+        self.sum(layer).by_sample()
     }
 
     /// A layer over an edge's encoding and its state, `[B, N, N, outputs]`, without [`Edges::bias`].
     fn edges(&self, layer: Linear) -> Tensor<4> {
-        let product = self.edges.product(layer);
-        match self.state(layer) {
-            None => product,
-            Some(state) => product + state,
+        let [b, n, ..] = self.edges.raw.dims();
+        let mut sum = Affine::new(self.nodes.pass, b * n * n, 1).times(self.edges.raw_rows(), Piece::Layer(layer, Place::Edges));
+        if let Some(state) = &self.edge_state {
+            sum = sum.times(state.clone().reshape([b * n * n, self.nodes.pass.hidden]), Piece::Block(layer.weight, 1));
         }
+        sum.rows().reshape([b, n, n, layer.outputs])
     }
 
-    /// What a layer makes of the state of edges, if there is one.
-    fn state(&self, layer: Linear) -> Option<Tensor<4>> {
+    /// What a layer makes of the state of edges, `[B * N * N, outputs]`, if there is one.
+    fn state(&self, layer: Linear) -> Option<Tensor<2>> {
         let state = self.edge_state.as_ref()?;
         let [b, n, _, h] = state.dims();
-        let weight = self.nodes.pass.weights.get(layer.weight).slice([h..2 * h]);
-        Some(state.clone().reshape([b * n * n, h]).matmul(weight).reshape([b, n, n, layer.outputs]))
+        let rows = state.clone().reshape([b * n * n, h]);
+        Some(Affine::new(self.nodes.pass, b * n * n, 1).times(rows, Piece::Block(layer.weight, 1)).rows())
     }
 
     /// A layer over the largest of each number among nodes, `[B, outputs]`.
@@ -192,26 +199,24 @@ impl Decoder {
             (Location::Node, &[from, to, edge, last]) => {
                 // max(p, q) w = p w + relu(q - p) w, so no pair of vectors is kept beside the differences.
                 let h = pass.hidden;
-                let from = read.rows(from);
-                let to = read.nodes(to) + read.edges.bias(edge).reshape([1, 1, h]);
-                let weight = pass.weights.get(last.weight);
+                let (from, to) = (read.sum(from).rows(), read.sum(to).edge_bias(edge).rows());
+                let bias = pass.get(last.bias);
                 if pass.fused {
-                    let raw = read.edges.raw.clone();
-                    let state = read.state(edge);
-                    let matrix = read.edges.matrix(edge);
-                    let logits = fused::pointers(from.reshape([b, n, h]), to, raw, matrix, weight, state);
-                    return read.allow(logits + pass.weights.get(last.bias).reshape([1, 1, 1]));
+                    let pieces = [Piece::Layer(edge, Place::Edges), Piece::Whole(last.weight)];
+                    let logits = fused::pointers(pass, from, to, read.edges.raw.clone(), pieces, read.state(edge));
+                    return read.allow(logits + bias.reshape([1, 1, 1]));
                 }
+                let weight = pass.get(last.weight);
                 let edges = read.edges(edge).swap_dims(1, 2); // seen from the other end
                 let above = edges + to.reshape([b, 1, n, h]) - from.clone().reshape([b, n, 1, h]);
                 let logits = relu(above).reshape([b * n * n, h]).matmul(weight.clone()).reshape([b, n, n])
-                    + (from.matmul(weight) + pass.weights.get(last.bias)).reshape([b, n, 1]);
+                    + (from.matmul(weight) + bias).reshape([b, n, 1]);
                 read.allow(logits)
             }
             (Location::Edge, &[first, second, edge]) => {
                 let k = edge.outputs;
-                let second = read.nodes(second) + read.edges.bias(edge).reshape([1, 1, k]);
-                let logits = read.edges(edge) + read.nodes(first).reshape([b, n, 1, k]) + second.reshape([b, 1, n, k]);
+                let second = read.sum(second).edge_bias(edge).rows().reshape([b, 1, n, k]);
+                let logits = read.edges(edge) + read.nodes(first).reshape([b, n, 1, k]) + second;
                 if probe.kind == Kind::Mask {
                     return read.allow(logits.reshape([b, n, n])).reshape([b, n * n, 1]);
                 }
@@ -219,14 +224,14 @@ impl Decoder {
             }
             (Location::Edge, &[first, second, edge, to, last]) => {
                 let h = pass.hidden;
-                let second = read.nodes(second) + read.edges.bias(edge).reshape([1, 1, h]);
-                let pairs = read.edges(edge) + read.nodes(first).reshape([b, n, 1, h]) + second.reshape([b, 1, n, h]);
-                let weight = pass.weights.get(last.weight);
+                let second = read.sum(second).edge_bias(edge).rows().reshape([b, 1, n, h]);
+                let pairs = read.edges(edge) + read.nodes(first).reshape([b, n, 1, h]) + second;
+                let (to, bias) = (read.sum(to).rows(), pass.get(last.bias).reshape([1, 1, 1]));
                 if pass.fused {
-                    let logits = fused::edge_pointers(pairs, read.nodes(to), weight);
-                    return logits + pass.weights.get(last.bias).reshape([1, 1, 1]);
+                    return fused::edge_pointers(pass, pairs, to, Piece::Whole(last.weight)) + bias;
                 }
-                let to = read.nodes(to).reshape([b, 1, n, h]);
+                let weight = pass.get(last.weight);
+                let to = to.reshape([b, 1, n, h]);
                 // One first node at a time: all triplets at once would not fit.
                 let of = |first: usize| {
                     let pairs = pairs.clone().slice([0..b, first..first + 1]).reshape([b, n, 1, h]);
@@ -234,7 +239,7 @@ impl Decoder {
                     let base = pairs.reshape([b * n, h]).matmul(weight.clone()).reshape([b, n, 1]);
                     above.reshape([b, n, n]) + base
                 };
-                Tensor::cat((0..n).map(of).collect(), 1) + pass.weights.get(last.bias).reshape([1, 1, 1])
+                Tensor::cat((0..n).map(of).collect(), 1) + bias
             }
             (Location::Graph, &[nodes, graph]) => {
                 (read.largest(nodes) + read.graph.project(graph)).reshape([b, 1, graph.outputs])

@@ -1,15 +1,13 @@
 //! Encoders: which channels a probe gives, and the layer over them.
 
-use burn::backend::DispatchDevice;
 use burn::tensor::{Bool, Tensor};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
-use crate::features::{Encoding, Pass};
-use crate::parameters::{Builder, Linear, Start, Weights};
+use crate::parameters::{Builder, Linear, Start};
 use crate::settings::{EncoderInit, Settings};
 
 /// Where the channels of a probe go. A pointer of a node says something of a pair of nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Place {
     Nodes,
     Edges,
@@ -38,7 +36,11 @@ pub(crate) struct Encoder {
 
 /// The encoders of an algorithm, inputs before hints.
 #[derive(Clone, Debug)]
-pub(crate) struct Encoders(Vec<Encoder>);
+pub(crate) struct Encoders {
+    list: Vec<Encoder>,
+    /// Size of encodings.
+    pub(crate) hidden: usize,
+}
 
 impl Encoders {
     /// The layers of all probes that are read.
@@ -49,31 +51,18 @@ impl Encoders {
         let read = |probe: &Probe| probe.stage == Stage::Input || probe.stage == Stage::Hint && hints;
         let encoder = |(place, probe): (usize, &Probe)| Encoder::new(place, probe, settings, builder);
         // A spec has its inputs first and its hints last.
-        Encoders(spec.iter().enumerate().filter(|(_, probe)| read(probe)).map(encoder).collect())
+        let list = spec.iter().enumerate().filter(|(_, probe)| read(probe)).map(encoder).collect();
+        Encoders { list, hidden: settings.hidden }
     }
 
     /// Those of a stage.
     pub(crate) fn of<'e>(&'e self, spec: &'e Spec, stage: Stage) -> impl Iterator<Item = &'e Encoder> {
-        self.0.iter().filter(move |encoder| spec[encoder.probe].stage == stage)
+        self.list.iter().filter(move |encoder| spec[encoder.probe].stage == stage)
     }
 
-    /// All encoders put together, for one pass.
-    pub(crate) fn pass(&self, weights: Weights, hidden: usize, fused: bool) -> Pass {
-        let encoding = |place: Place| {
-            let layers = self.0.iter().filter(|encoder| encoder.place == place).flat_map(|encoder| &encoder.layers);
-            let (matrices, biases): (Vec<_>, Vec<_>) =
-                layers.map(|layer| (weights.get(layer.weight), weights.get(layer.bias))).unzip();
-            if matrices.is_empty() {
-                // Nothing is said here: one channel that is 0, and an encoder that is 0.
-                let zeros = Tensor::zeros([1, hidden], &weights.device());
-                return Encoding { matrix: zeros.clone(), bias: zeros };
-            }
-            let bias = biases.into_iter().reduce(|sum, bias| sum + bias).expect("one at least");
-            Encoding { matrix: Tensor::cat(matrices, 0), bias }
-        };
-        let encodings = [Place::Nodes, Place::Edges, Place::Graph].map(encoding);
-        let on_cpu = matches!(weights.device().inner().as_dispatch(), DispatchDevice::Flex(_));
-        Pass::new(weights, hidden, fused && on_cpu, encodings)
+    /// The layers over the channels of a place, in their order.
+    pub(crate) fn at(&self, place: Place) -> impl Iterator<Item = Linear> {
+        self.list.iter().filter(move |encoder| encoder.place == place).flat_map(|encoder| encoder.layers.iter().copied())
     }
 }
 

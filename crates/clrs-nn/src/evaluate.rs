@@ -12,9 +12,9 @@ use crate::data::Changes;
 use crate::dump::Dump;
 use crate::hints::HintWatch;
 use crate::network::{Mode, Network, Shown};
-use crate::parameters::Weights;
 use crate::tensors::NamedArrays;
 use crate::train::Flow;
+use crate::weights::Weights;
 
 /// A network, for one of its algorithms.
 #[derive(Clone, Copy)]
@@ -224,7 +224,7 @@ pub fn predict(candidate: Candidate<'_>, batch: &Batch) -> Vec<Array> {
 /// The same, computed in parts, each on one thread.
 pub fn predict_parts(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Array> {
     let unroll = |part: Batch| {
-        let logits = network.unroll(weights.clone(), task, &part, Mode::Evaluate, &mut |_, _, _| {});
+        let logits = network.unroll(&network.pass(weights, task), &part, Mode::Evaluate, &mut |_, _, _| {});
         (part, logits)
     };
     let parts: Vec<_> = batch.parts(PART).into_par_iter().map(unroll).collect();
@@ -278,9 +278,10 @@ fn unroll(
 ) -> Vec<(usize, Tensor<3>)> {
     // The first hint row is given, the others are predicted.
     let most = algorithm.max_steps(batch.nodes()).saturating_sub(1).max(1);
+    let pass = &network.pass(weights, task);
     match steps {
-        Steps::Oracle => network.watch(weights.clone(), task, batch, Mode::Evaluate, watch),
-        Steps::Max => network.watch(weights.clone(), task, &batch.clone().lasting(most), Mode::Evaluate, watch),
-        Steps::Fixpoint => network.settle(weights.clone(), task, batch, most, watch),
+        Steps::Oracle => network.watch(pass, batch, Mode::Evaluate, watch),
+        Steps::Max => network.watch(pass, &batch.clone().lasting(most), Mode::Evaluate, watch),
+        Steps::Fixpoint => network.settle(pass, batch, most, watch),
     }
 }

@@ -1,96 +1,15 @@
-//! What a processor and the decoders read: features of nodes, edges and the graph, as raw channels.
-//!
-//! All encoders are linear: the encoding of a node is `x E + e`, where `x` holds the few numbers that its probes give. A layer
-//! on top of it computes `(x E + e) W + b = x (E W) + (e W + b)`. So an edge carries its raw numbers and never `H` encoded ones;
-//! the products `E W` are made once per pass, whatever the number of steps.
+//! What a processor and the decoders read: features of nodes, edges and the graph, as raw channels (see `weights.rs`).
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use burn::tensor::activation::relu;
 use burn::tensor::{Bool, Tensor};
 
-use crate::fused::{Layers, Prepared};
-use crate::parameters::{Handle, Linear, Weights};
-
-/// The encoders of one location, put together.
-#[derive(Clone, Debug)]
-pub(crate) struct Encoding {
-    /// `[channels, H]`
-    pub(crate) matrix: Tensor<2>,
-    /// The sum of the biases of all its probes, `[1, H]`.
-    pub(crate) bias: Tensor<2>,
-}
-
-/// A layer on top of the encoders.
-#[derive(Clone, Debug)]
-struct Composed {
-    matrix: Tensor<2>,
-    bias: Tensor<2>,
-}
-
-/// One pass through the network: the values of its parameters, and what was composed of them.
-pub struct Pass {
-    /// The values of all parameters.
-    pub weights: Weights,
-    /// Size of hidden vectors.
-    pub hidden: usize,
-    pub(crate) nodes: Encoding,
-    pub(crate) edges: Encoding,
-    pub(crate) graph: Encoding,
-    composed: RefCell<HashMap<(Handle, Place), Composed>>,
-    /// Whether fused kernels are used where there are some.
-    pub(crate) fused: bool,
-    prepared: RefCell<HashMap<Handle, Arc<Prepared>>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
-    Nodes,
-    Edges,
-    Graph,
-}
-
-impl Pass {
-    pub(crate) fn new(weights: Weights, hidden: usize, fused: bool, [nodes, edges, graph]: [Encoding; 3]) -> Pass {
-        let (composed, prepared) = (RefCell::default(), RefCell::default());
-        Pass { weights, hidden, nodes, edges, graph, composed, fused, prepared }
-    }
-
-    /// Layers as fused kernels read them, made once and found by the first of them.
-    pub(crate) fn prepared(&self, first: Linear, layers: &Layers) -> Arc<Prepared> {
-        let mut prepared = self.prepared.borrow_mut();
-        Arc::clone(prepared.entry(first.weight).or_insert_with(|| Arc::new(layers.prepare())))
-    }
-
-    /// `x W + b` over rows of hidden vectors.
-    pub fn linear(&self, layer: Linear, x: Tensor<2>) -> Tensor<2> {
-        self.weights.linear(layer, x)
-    }
-
-    fn composed(&self, layer: Linear, place: Place) -> Composed {
-        if let Some(composed) = self.composed.borrow().get(&(layer.weight, place)) {
-            return composed.clone();
-        }
-        let encoding = match place {
-            Place::Nodes => &self.nodes,
-            Place::Edges => &self.edges,
-            Place::Graph => &self.graph,
-        };
-        let weight = self.weights.get(layer.weight);
-        let [inputs, _] = weight.dims();
-        let first = weight.clone().slice([0..self.hidden]);
-        let mut matrix = encoding.matrix.clone().matmul(first.clone());
-        if place == Place::Nodes {
-            // The rows for the hidden state follow those for the channels.
-            matrix = Tensor::cat(vec![matrix, weight.slice([self.hidden..inputs.min(2 * self.hidden)])], 0);
-        }
-        let bias = encoding.bias.clone().matmul(first) + self.weights.get(layer.bias);
-        let composed = Composed { matrix, bias };
-        self.composed.borrow_mut().insert((layer.weight, place), composed.clone());
-        composed
-    }
-}
+use crate::encode::Place;
+use crate::fused;
+use crate::parameters::Linear;
+pub use crate::pass::Pass;
+use crate::weights::Piece;
 
 /// What the processor is given in a step. `B` samples are alive, each of `N` nodes.
 pub struct Input<'p> {
@@ -104,7 +23,7 @@ pub struct Input<'p> {
     pub adjacency: Option<Tensor<3, Bool>>,
 }
 
-impl Input<'_> {
+impl<'p> Input<'p> {
     /// Number of samples.
     pub fn samples(&self) -> usize {
         self.nodes.samples
@@ -115,6 +34,11 @@ impl Input<'_> {
         self.nodes.count
     }
 
+    /// A sum of layers over nodes, the graph and what else there is, to be put together.
+    pub fn sum(&self) -> Affine<'p> {
+        Affine::new(self.nodes.pass, self.samples(), self.count())
+    }
+
     /// Which pairs are neighbours.
     ///
     /// # Panics
@@ -122,12 +46,104 @@ impl Input<'_> {
     pub fn neighbours(&self) -> Tensor<3, Bool> {
         self.adjacency.clone().expect("the processor asks for neighbours")
     }
-}
 
-impl Input<'_> {
     /// [`Input::neighbours`] as fused kernels read it.
     pub(crate) fn neighbours_flat(&self) -> Arc<Vec<bool>> {
         Arc::new(self.neighbours().into_data().iter::<bool>().collect())
+    }
+}
+
+/// A sum of layers, a row for each node: computed at once, with one pass over the result.
+#[must_use]
+pub struct Affine<'p> {
+    pass: &'p Pass,
+    samples: usize,
+    count: usize,
+    /// What a piece is multiplied with, `[B * N, inputs]`.
+    of_nodes: Vec<(Tensor<2>, Piece)>,
+    /// The same for all nodes of a sample, `[B, inputs]`.
+    of_samples: Vec<(Tensor<2>, Piece)>,
+    constants: Vec<Piece>,
+}
+
+impl<'p> Affine<'p> {
+    pub(crate) fn new(pass: &'p Pass, samples: usize, count: usize) -> Affine<'p> {
+        Affine { pass, samples, count, of_nodes: Vec::new(), of_samples: Vec::new(), constants: Vec::new() }
+    }
+
+    /// A layer over encodings and hidden states of nodes.
+    pub fn nodes(mut self, nodes: &Nodes<'_>, layer: Linear) -> Self {
+        self.of_nodes.push((nodes.raw.clone(), Piece::Layer(layer, Place::Nodes)));
+        if let Some(hidden) = &nodes.hidden {
+            self.of_nodes.push((hidden.clone(), Piece::Block(layer.weight, 1)));
+        }
+        self.constants.push(Piece::LayerBias(layer, Place::Nodes));
+        self
+    }
+
+    /// A layer over encodings of the graph.
+    pub fn graph(mut self, graph: &Graph<'_>, layer: Linear) -> Self {
+        self.of_samples.push((graph.raw.clone(), Piece::Layer(layer, Place::Graph)));
+        self.constants.push(Piece::LayerBias(layer, Place::Graph));
+        self
+    }
+
+    /// What a layer over encodings of edges adds to every edge.
+    pub fn edge_bias(mut self, layer: Linear) -> Self {
+        self.constants.push(Piece::LayerBias(layer, Place::Edges));
+        self
+    }
+
+    /// A layer over rows of your own, `[B * N, inputs]`.
+    pub fn over(mut self, layer: Linear, rows: Tensor<2>) -> Self {
+        self.of_nodes.push((rows, Piece::Whole(layer.weight)));
+        self.constants.push(Piece::Whole(layer.bias));
+        self
+    }
+
+    /// Rows times a piece.
+    pub(crate) fn times(mut self, rows: Tensor<2>, piece: Piece) -> Self {
+        self.of_nodes.push((rows, piece));
+        self
+    }
+
+    /// The sum, `[B * N, outputs]`.
+    pub fn rows(self) -> Tensor<2> {
+        self.compute(false)
+    }
+
+    /// Its rectifier.
+    pub fn relu(self) -> Tensor<2> {
+        self.compute(true)
+    }
+
+    /// The sum, `[B, N, outputs]`.
+    pub fn by_sample(self) -> Tensor<3> {
+        let (samples, count) = (self.samples, self.count);
+        let rows = self.rows();
+        let [_, outputs] = rows.dims();
+        rows.reshape([samples, count, outputs])
+    }
+
+    fn compute(self, rectify: bool) -> Tensor<2> {
+        let Affine { pass, samples, count, of_nodes, of_samples, constants } = self;
+        if pass.fused {
+            return fused::affine(pass, count, of_nodes, of_samples, constants, rectify);
+        }
+        let add = |sum: Tensor<2>, more: Tensor<2>| sum + more;
+        let products =
+            |terms: Vec<(Tensor<2>, Piece)>| terms.into_iter().map(|(rows, piece)| rows.matmul(pass.piece(piece))).reduce(add);
+        let mut sum = products(of_nodes).expect("a term at least");
+        let constant = constants.into_iter().map(|piece| pass.piece(piece)).reduce(add);
+        if let Some(of_samples) = products(of_samples) {
+            let [_, outputs] = sum.dims();
+            let of_samples = constant.map_or(of_samples.clone(), |constant| of_samples + constant);
+            let rows = sum.reshape([samples, count, outputs]) + of_samples.reshape([samples, 1, outputs]);
+            sum = rows.reshape([samples * count, outputs]);
+        } else if let Some(constant) = constant {
+            sum = sum + constant;
+        }
+        if rectify { relu(sum) } else { sum }
     }
 }
 
@@ -141,33 +157,12 @@ pub struct Nodes<'p> {
     pub(crate) raw: Tensor<2>,
     /// `[B * N, H]`, or nothing where all is 0.
     pub(crate) hidden: Option<Tensor<2>>,
-    /// Both, side by side.
-    joined: Tensor<2>,
 }
 
-impl<'p> Nodes<'p> {
-    pub(crate) fn new(pass: &'p Pass, samples: usize, raw: Tensor<2>, hidden: Option<Tensor<2>>) -> Nodes<'p> {
-        let count = raw.dims()[0] / samples;
-        let joined = match &hidden {
-            None => raw.clone(),
-            Some(hidden) => Tensor::cat(vec![raw.clone(), hidden.clone()], 1),
-        };
-        Nodes { pass, samples, count, raw, hidden, joined }
-    }
-
-    /// The same nodes with other hidden states.
-    #[must_use]
-    pub(crate) fn with_hidden(&self, hidden: Tensor<2>) -> Nodes<'p> {
-        Nodes::new(self.pass, self.samples, self.raw.clone(), Some(hidden))
-    }
-
+impl Nodes<'_> {
     /// A layer over encoding and hidden state, `[B * N, outputs]`.
     pub fn rows(&self, layer: Linear) -> Tensor<2> {
-        let Composed { mut matrix, bias } = self.pass.composed(layer, Place::Nodes);
-        if self.hidden.is_none() {
-            matrix = matrix.slice([0..self.raw.dims()[1]]);
-        }
-        self.joined.clone().matmul(matrix) + bias
+        Affine::new(self.pass, self.samples, self.count).nodes(self, layer).rows()
     }
 
     /// The same, `[B, N, outputs]`.
@@ -177,7 +172,7 @@ impl<'p> Nodes<'p> {
 
     /// The encodings themselves, `[B * N, H]`.
     pub fn encoded(&self) -> Tensor<2> {
-        self.raw.clone().matmul(self.pass.nodes.matrix.clone()) + self.pass.nodes.bias.clone()
+        encoded(self.pass, self.raw.clone(), Place::Nodes)
     }
 
     /// The hidden states, `[B * N, H]`.
@@ -196,21 +191,23 @@ pub struct Edges<'p> {
 }
 
 impl Edges<'_> {
-    /// A layer over encodings, `[B, N, N, outputs]`, without what is the same for all edges: [`Edges::bias`].
-    pub fn product(&self, layer: Linear) -> Tensor<4> {
+    /// Raw channels, a row for each pair.
+    pub(crate) fn raw_rows(&self) -> Tensor<2> {
         let [samples, count, _, channels] = self.raw.dims();
-        let rows = self.raw.clone().reshape([samples * count * count, channels]);
-        rows.matmul(self.pass.composed(layer, Place::Edges).matrix).reshape([samples, count, count, layer.outputs])
+        self.raw.clone().reshape([samples * count * count, channels])
     }
 
-    /// The matrix of a layer over raw channels, `[channels, outputs]`.
-    pub(crate) fn matrix(&self, layer: Linear) -> Tensor<2> {
-        self.pass.composed(layer, Place::Edges).matrix
+    /// A layer over encodings, `[B, N, N, outputs]`, without what is the same for all edges: [`Edges::bias`].
+    pub fn product(&self, layer: Linear) -> Tensor<4> {
+        let [samples, count, ..] = self.raw.dims();
+        let rows = self.raw_rows();
+        let piece = Piece::Layer(layer, Place::Edges);
+        Affine::new(self.pass, rows.dims()[0], 1).times(rows, piece).rows().reshape([samples, count, count, layer.outputs])
     }
 
     /// What a layer adds to every edge, `[1, outputs]`: cheaper to add to something smaller.
     pub fn bias(&self, layer: Linear) -> Tensor<2> {
-        self.pass.composed(layer, Place::Edges).bias
+        self.pass.piece(Piece::LayerBias(layer, Place::Edges))
     }
 
     /// The product for the edge from each node to itself, `[B, N, outputs]`.
@@ -218,15 +215,13 @@ impl Edges<'_> {
         let [samples, count, _, channels] = self.raw.dims();
         let eye = Tensor::<2>::eye(count, &self.raw.device()).reshape([1, count, count, 1]);
         let own = (self.raw.clone() * eye).sum_dim(1).reshape([samples * count, channels]);
-        own.matmul(self.pass.composed(layer, Place::Edges).matrix).reshape([samples, count, layer.outputs])
+        own.matmul(self.pass.piece(Piece::Layer(layer, Place::Edges))).reshape([samples, count, layer.outputs])
     }
 
     /// The encodings themselves, `[B, N, N, H]`: large.
     pub fn encoded(&self) -> Tensor<4> {
-        let [samples, count, _, channels] = self.raw.dims();
-        let rows = self.raw.clone().reshape([samples * count * count, channels]);
-        let encoded = rows.matmul(self.pass.edges.matrix.clone()) + self.pass.edges.bias.clone();
-        encoded.reshape([samples, count, count, self.pass.hidden])
+        let [samples, count, ..] = self.raw.dims();
+        encoded(self.pass, self.raw_rows(), Place::Edges).reshape([samples, count, count, self.pass.hidden])
     }
 }
 
@@ -241,12 +236,21 @@ pub struct Graph<'p> {
 impl Graph<'_> {
     /// A layer over encodings, `[B, outputs]`.
     pub fn project(&self, layer: Linear) -> Tensor<2> {
-        let Composed { matrix, bias } = self.pass.composed(layer, Place::Graph);
-        self.raw.clone().matmul(matrix) + bias
+        let mut sum = Affine::new(self.pass, self.raw.dims()[0], 1);
+        sum.of_nodes.push((self.raw.clone(), Piece::Layer(layer, Place::Graph)));
+        sum.constants.push(Piece::LayerBias(layer, Place::Graph));
+        sum.rows()
     }
 
     /// The encodings themselves, `[B, H]`.
     pub fn encoded(&self) -> Tensor<2> {
-        self.raw.clone().matmul(self.pass.graph.matrix.clone()) + self.pass.graph.bias.clone()
+        encoded(self.pass, self.raw.clone(), Place::Graph)
     }
+}
+
+/// Encodings of raw channels, a row for each row.
+fn encoded(pass: &Pass, raw: Tensor<2>, place: Place) -> Tensor<2> {
+    let mut sum = Affine::new(pass, raw.dims()[0], 1).times(raw, Piece::Encoders(place));
+    sum.constants.push(Piece::EncoderBias(place));
+    sum.rows()
 }

@@ -4,6 +4,7 @@
 //! `i` reads hint `i` (the first is always the true one) and predicts hint `i + 1`. Samples that have ended are dropped, and
 //! outputs are decoded once, where a sample ends: the reference computes everything and masks, and gets the same numbers.
 
+use burn::backend::DispatchDevice;
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use clrs::random::RandomState;
 use clrs::{Kind, Spec, Stage};
@@ -15,9 +16,10 @@ use crate::features::{Edges, Graph, Input, Nodes, Pass};
 use crate::feedback::{self, DECODED, FED_BACK};
 use crate::loss::cost;
 use crate::lstm::{Lstm, LstmState};
-use crate::parameters::{Builder, Owner, Parameters, Weights};
+use crate::parameters::{Builder, Owner, Parameters};
 use crate::processors::{self, Processor};
 use crate::settings::{Feedback, Settings};
+use crate::weights::{PieceGradients, Weights};
 
 /// An algorithm that a network is made for.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,21 +116,25 @@ impl Network {
         &self.tasks
     }
 
+    /// Begins a pass through the network for one of its algorithms.
+    pub fn pass(&self, weights: &Weights, task: usize) -> Pass {
+        let on_cpu = matches!(weights.device().inner().as_dispatch(), DispatchDevice::Flex(_));
+        Pass::new(weights, task, &self.heads[task].encoders, self.fused && on_cpu)
+    }
+
+    /// Gradients of parameters from those that passes found.
+    pub(crate) fn gradients(&self, weights: &Weights, task: usize, found: PieceGradients) -> Vec<Option<Vec<f32>>> {
+        weights.gradients(&self.heads[task].encoders, found)
+    }
+
     /// The loss of a batch of an algorithm, `[1]`: of its outputs, and of its hints where these are judged. `cells` says of
     /// each probe how many cells its loss is a mean over: [`Batch::judged_cells`] of the batch that this one is a part of.
-    pub fn loss(
-        &self,
-        weights: Weights,
-        task: usize,
-        batch: &Batch,
-        cells: &[f64],
-        random: Option<&mut RandomState>,
-    ) -> Tensor<1> {
-        let device = weights.device();
+    pub fn loss(&self, pass: &Pass, batch: &Batch, cells: &[f64], random: Option<&mut RandomState>) -> Tensor<1> {
+        let device = pass.device();
         let spec = batch.spec();
         let judged = self.settings.hint_mode.is_judged();
         let mut hints: Vec<Option<Tensor<1>>> = vec![None; spec.len()];
-        let outputs = self.unroll(weights, task, batch, Mode::Train(random), &mut |step, place, logits| {
+        let outputs = self.unroll(pass, batch, Mode::Train(random), &mut |step, place, logits| {
             let samples = batch.judged(step);
             if !judged || samples == 0 {
                 return;
@@ -153,13 +159,12 @@ impl Network {
     /// order. Every step shows the logits of its hints, of all samples that are alive.
     pub fn unroll(
         &self,
-        weights: Weights,
-        task: usize,
+        pass: &Pass,
         batch: &Batch,
         mode: Mode<'_>,
         on_hint: &mut dyn FnMut(usize, usize, &Tensor<3>),
     ) -> Vec<(usize, Tensor<3>)> {
-        self.watch(weights, task, batch, mode, &mut |shown| {
+        self.watch(pass, batch, mode, &mut |shown| {
             shown.hints.iter().for_each(|(place, logits)| on_hint(shown.step, *place, logits));
         })
     }
@@ -167,15 +172,12 @@ impl Network {
     /// The same, but a step shows all there is to see of it.
     pub fn watch(
         &self,
-        weights: Weights,
-        task: usize,
+        pass: &Pass,
         batch: &Batch,
         mut mode: Mode<'_>,
         watch: &mut dyn FnMut(&Shown<'_>),
     ) -> Vec<(usize, Tensor<3>)> {
-        let heads = &self.heads[task];
-        let pass = heads.encoders.pass(weights, self.settings.hidden, self.fused);
-        let device = pass.weights.device();
+        let (task, device) = (pass.task, pass.device());
         let inputs = self.inputs(task, batch, &device);
         let mut state = State::default();
         let mut ended = Vec::new();
@@ -183,8 +185,8 @@ impl Network {
         for step in 0..batch.steps() {
             let (now, next) = (batch.live(step), batch.live(step + 1));
             let hints = self.hints(task, batch, step, now, state.hints.take(), &mut mode, &device);
-            let (read, lstm) = self.step(&pass, task, &inputs, &hints, now, &state, &mut mode);
-            let logits = self.decode(&pass, task, &read, Stage::Hint, &mut mode);
+            let (read, lstm) = self.step(pass, &inputs, &hints, now, &state, &mut mode);
+            let logits = self.decode(pass, &read, Stage::Hint, &mut mode);
             watch(&Shown { step, alive: &places[..now], hidden: &read.next, hints: &logits });
             if next < now {
                 ended.push(read.slice(next..now));
@@ -201,7 +203,7 @@ impl Network {
         // The longest samples end last and are first in the batch.
         ended.reverse();
         let read = Read::concatenate(ended);
-        self.decode(&pass, task, &read, Stage::Output, &mut mode)
+        self.decode(pass, &read, Stage::Output, &mut mode)
     }
 
     /// What does not change from step to step.
@@ -284,22 +286,21 @@ impl Network {
     pub(crate) fn step<'p>(
         &self,
         pass: &'p Pass,
-        task: usize,
         inputs: &Said,
         hints: &[(usize, Tensor<3>)],
         samples: usize,
         state: &State,
         mode: &mut Mode<'_>,
     ) -> (Read<'p>, Option<LstmState>) {
+        let (task, nodes) = (pass.task, inputs.nodes_count());
         let spec = &self.tasks[task].spec;
-        let nodes = inputs.nodes_count();
         let mut said = inputs.slice(samples);
         for (encoder, (place, value)) in self.heads[task].encoders.of(spec, Stage::Hint).zip(hints) {
             said.add(&spec[*place], nodes, value.clone(), encoder);
         }
-        let (raw_nodes, raw_edges, raw_graph) = said.channels(samples, nodes, &pass.weights.device());
+        let (raw_nodes, raw_edges, raw_graph) = said.channels(samples, nodes, &pass.device());
         let mut input = Input {
-            nodes: Nodes::new(pass, samples, raw_nodes, state.hidden.clone()),
+            nodes: Nodes { pass, samples, count: nodes, raw: raw_nodes, hidden: state.hidden.clone() },
             edges: Edges { pass, raw: raw_edges },
             graph: Graph { pass, raw: raw_graph },
             adjacency: said.neighbours,
@@ -307,7 +308,7 @@ impl Network {
         let before = input.nodes.clone();
         let mut output = self.processor.step(pass, &input);
         for _ in 1..self.settings.message_steps {
-            input.nodes = input.nodes.with_hidden(output.hidden);
+            input.nodes.hidden = Some(output.hidden);
             output = self.processor.step(pass, &input);
         }
         let mut next = output.hidden;
@@ -327,14 +328,8 @@ impl Network {
     }
 
     /// The logits of all probes of a stage, by their places in the spec.
-    pub(crate) fn decode(
-        &self,
-        pass: &Pass,
-        task: usize,
-        read: &Read<'_>,
-        stage: Stage,
-        mode: &mut Mode<'_>,
-    ) -> Vec<(usize, Tensor<3>)> {
+    pub(crate) fn decode(&self, pass: &Pass, read: &Read<'_>, stage: Stage, mode: &mut Mode<'_>) -> Vec<(usize, Tensor<3>)> {
+        let task = pass.task;
         let spec = &self.tasks[task].spec;
         let logits = |decoder: &Decoder| {
             let probe = &spec[decoder.probe];

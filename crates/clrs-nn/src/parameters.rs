@@ -3,8 +3,10 @@
 //! A layer is a handle on its place in the list, so that the optimiser, checkpoints and other programs see one flat thing, and
 //! a pass through the network may read its parameters with or without tracking gradients.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::Device;
 use clrs::random::RandomState;
+
+use crate::weights::Weights;
 
 /// The place of a parameter in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,7 +35,7 @@ pub enum Owner {
 }
 
 /// A weight and a bias.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Linear {
     /// `[inputs, outputs]`
     pub weight: Handle,
@@ -79,18 +81,14 @@ impl Parameters {
         self.values.iter().map(Vec::len).sum()
     }
 
-    /// The values for a pass that does not learn.
+    /// The values for passes that do not learn.
     pub fn fixed(&self, device: &Device) -> Weights {
-        let tensor = |(parameter, values): (&Parameter, &Vec<f32>)| {
-            Tensor::from_data(TensorData::new(values.clone(), matrix_shape(&parameter.shape)), device)
-        };
-        Weights(self.list.iter().zip(&self.values).map(tensor).collect())
+        Weights::fixed(self, device)
     }
 
-    /// The values for a pass whose gradients are wanted.
+    /// The values for passes whose gradients are wanted.
     pub fn tracked(&self, device: &Device) -> Weights {
-        let Weights(fixed) = self.fixed(&device.clone().autodiff());
-        Weights(fixed.into_iter().map(Tensor::require_grad).collect())
+        Weights::tracked(self, device)
     }
 }
 
@@ -100,32 +98,6 @@ pub(crate) fn matrix_shape(shape: &[usize]) -> [usize; 2] {
         [columns] => [1, columns],
         [rows, columns] => [rows, columns],
         _ => unreachable!("parameters are vectors and matrices"),
-    }
-}
-
-/// Values of parameters during a pass.
-#[derive(Clone, Debug)]
-pub struct Weights(pub(crate) Vec<Tensor<2>>);
-
-impl Weights {
-    /// Where they are.
-    pub(crate) fn device(&self) -> Device {
-        self.0[0].device()
-    }
-
-    /// The value of a parameter.
-    pub fn get(&self, handle: Handle) -> Tensor<2> {
-        self.0[handle.0].clone()
-    }
-
-    /// The values of all, in the order of [`Parameters::list`].
-    pub fn values(&self) -> &[Tensor<2>] {
-        &self.0
-    }
-
-    /// `x W + b` over rows.
-    pub fn linear(&self, layer: Linear, x: Tensor<2>) -> Tensor<2> {
-        x.matmul(self.get(layer.weight)) + self.get(layer.bias)
     }
 }
 

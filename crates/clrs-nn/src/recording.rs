@@ -92,18 +92,16 @@ impl Recording {
         let mut differences = Differences::default();
         let batch = Batch::new(&self.dense);
         let weights = self.parameters.tracked(device);
-        let loss = self.network.loss(weights.clone(), 0, &batch, &batch.judged_cells(), None);
+        let pass = self.network.pass(&weights, 0);
+        let loss = self.network.loss(&pass, &batch, &batch.judged_cells(), None);
         let expected = f64::from(self.array("loss")?[0]);
         differences.loss = (f64::from(loss.clone().into_scalar::<f32>()) - expected).abs() / expected.abs();
 
-        let gradients = loss.backward();
+        let gradients = self.network.gradients(&weights, 0, pass.gradients(&mut loss.backward()));
         let (mut error, mut norm, mut worst) = (0.0, 0.0, 0.0);
-        for (parameter, weight) in self.parameters.list().iter().zip(weights.values()) {
+        for (parameter, gradient) in self.parameters.list().iter().zip(gradients) {
             let expected = self.array(&format!("grad/{}", parameter.reference))?;
-            let found: Vec<f32> = match weight.grad(&gradients) {
-                Some(gradient) => gradient.try_into_vec_as().expect("f32"),
-                None => vec![0.0; expected.len()],
-            };
+            let found = gradient.unwrap_or_else(|| vec![0.0; expected.len()]);
             let of_this: f64 = found.iter().zip(expected).map(|(a, b)| f64::from(a - b).powi(2)).sum();
             norm += expected.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
             error += of_this;
@@ -119,8 +117,8 @@ impl Recording {
 
     fn compare_predictions(&self, batch: &Batch, device: &Device, into: &mut Differences) {
         let mut hints: Vec<(usize, usize, Tensor<3>)> = Vec::new();
-        let weights = self.parameters.fixed(device);
-        let outputs = self.network.unroll(weights, 0, batch, Mode::Evaluate, &mut |step, place, logits| {
+        let pass = self.network.pass(&self.parameters.fixed(device), 0);
+        let outputs = self.network.unroll(&pass, batch, Mode::Evaluate, &mut |step, place, logits| {
             hints.push((step, place, logits.clone()));
         });
         let outputs = outputs.into_iter().map(|(place, logits)| (0, place, logits, "eval", batch.samples()));

@@ -4,9 +4,9 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use clrs::{Kind, Spec, Stage};
 
 use crate::batch::{Batch, row_shape};
+use crate::features::Pass;
 use crate::feedback::{self, SCORED};
 use crate::network::{Mode, Network, Shown, State};
-use crate::parameters::Weights;
 
 impl Network {
     /// Runs over a batch until each sample has come to rest, and returns what [`Network::watch`] does. The lengths of samples are
@@ -14,17 +14,9 @@ impl Network {
     ///
     /// A sample ends as soon as a step decides on all outputs and hints as the step before did, and after `most` steps. Scalars
     /// are no decisions: they are not compared.
-    pub fn settle(
-        &self,
-        weights: Weights,
-        task: usize,
-        batch: &Batch,
-        most: usize,
-        watch: &mut dyn FnMut(&Shown<'_>),
-    ) -> Vec<(usize, Tensor<3>)> {
+    pub fn settle(&self, pass: &Pass, batch: &Batch, most: usize, watch: &mut dyn FnMut(&Shown<'_>)) -> Vec<(usize, Tensor<3>)> {
         let (spec, nodes) = (batch.spec(), batch.nodes());
-        let pass = self.heads[task].encoders.pass(weights, self.settings().hidden, self.fused);
-        let device = pass.weights.device();
+        let (task, device) = (pass.task, pass.device());
         let mode = &mut Mode::Evaluate;
         let mut inputs = self.inputs(task, batch, &device);
         let mut state = State::default();
@@ -33,10 +25,10 @@ impl Network {
         let mut results: Vec<(usize, Vec<f32>)> = Vec::new();
         for step in 0.. {
             let hints = self.hints(task, batch, step, alive.len(), state.hints.take(), mode, &device);
-            let (read, lstm) = self.step(&pass, task, &inputs, &hints, alive.len(), &state, mode);
-            let hints = self.decode(&pass, task, &read, Stage::Hint, mode);
+            let (read, lstm) = self.step(pass, &inputs, &hints, alive.len(), &state, mode);
+            let hints = self.decode(pass, &read, Stage::Hint, mode);
             watch(&Shown { step, alive: &alive, hidden: &read.next, hints: &hints });
-            let outputs = self.decode(&pass, task, &read, Stage::Output, mode);
+            let outputs = self.decode(pass, &read, Stage::Output, mode);
 
             let now = Decisions::new(spec, outputs.iter().chain(&hints));
             let is_last = step + 1 >= most;

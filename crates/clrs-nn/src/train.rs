@@ -18,10 +18,12 @@ use crate::data::{self, Changes, DataError, Source};
 use crate::evaluate::{Candidate, EvaluateError, Examples, Outcome};
 use crate::network::{BuildError, Network};
 use crate::optimise::{Adam, Rule};
-use crate::parameters::{Parameters, Weights};
+use crate::parameters::Parameters;
+use crate::pass::{self, Pass};
 use crate::recipe::Recipe;
 use crate::run::{self, RunError, RunFolder, State};
 use crate::trained::{TaskError, tasks};
+use crate::weights::PieceGradients;
 
 /// A network in training.
 pub struct Trainer {
@@ -245,8 +247,8 @@ pub fn gradients(
     random: impl Fn(usize) -> Option<RandomState> + Sync,
 ) -> Gradients {
     let cells = batch.judged_cells();
-    in_parts(parameters, device, batch.parts(PART), |part, batch, weights| {
-        (network.loss(weights, task, &batch, &cells, random(part).as_mut()), ())
+    in_parts(network, parameters, task, device, batch.parts(PART), |part, batch, pass| {
+        (network.loss(pass, &batch, &cells, random(part).as_mut()), ())
     })
     .0
 }
@@ -265,8 +267,8 @@ fn chunk_gradients(
     random: impl Fn(usize) -> Option<RandomState> + Sync,
 ) -> Gradients {
     let cells = chunk.judged_cells();
-    let (gradients, states) = in_parts(parameters, device, chunk.parts(PART), |part, chunk, weights| {
-        network.chunk_loss(weights, task, &chunk, carried.get(part), &cells, random(part).as_mut())
+    let (gradients, states) = in_parts(network, parameters, task, device, chunk.parts(PART), |part, chunk, pass| {
+        network.chunk_loss(pass, &chunk, carried.get(part), &cells, random(part).as_mut())
     });
     *carried = states;
     gradients
@@ -274,35 +276,29 @@ fn chunk_gradients(
 
 /// Loss and gradients of every part, summed in order, and what else each part returns.
 fn in_parts<P: Send, T: Send>(
+    network: &Network,
     parameters: &Parameters,
+    task: usize,
     device: &Device,
     parts: Vec<P>,
-    loss: impl Fn(usize, P, Weights) -> (Tensor<1>, T) + Sync,
+    loss: impl Fn(usize, P, &Pass) -> (Tensor<1>, T) + Sync,
 ) -> (Gradients, Vec<T>) {
+    let weights = parameters.tracked(device);
     let one = |(part, what): (usize, P)| {
-        let weights = parameters.tracked(device);
-        let (loss, more) = loss(part, what, weights.clone());
-        let mut gradients = loss.backward();
-        let gradient = |weight: &Tensor<2>| -> Option<Vec<f32>> {
-            weight.grad_remove(&mut gradients).map(|gradient| gradient.try_into_vec_as().expect("f32"))
-        };
-        ((loss.into_scalar::<f32>(), weights.values().iter().map(gradient).collect::<Vec<_>>()), more)
+        let pass = network.pass(&weights, task);
+        let (loss, more) = loss(part, what, &pass);
+        let gradients = pass.gradients(&mut loss.backward());
+        ((loss.into_scalar::<f32>(), gradients), more)
     };
-    let computed: Vec<(Gradients, T)> = parts.into_par_iter().enumerate().map(one).collect();
-    let (gradients, more): (Vec<Gradients>, Vec<T>) = computed.into_iter().unzip();
-    (gradients.into_iter().reduce(add).expect("a batch has a sample"), more)
-}
-
-fn add(mut sum: Gradients, more: Gradients) -> Gradients {
-    sum.0 += more.0;
-    for (sum, more) in sum.1.iter_mut().zip(more.1) {
-        match (sum.as_mut(), more) {
-            (Some(sum), Some(more)) => sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more),
-            (None, Some(more)) => *sum = Some(more),
-            (_, None) => {}
-        }
-    }
-    sum
+    let computed: Vec<((f32, PieceGradients), T)> = parts.into_par_iter().enumerate().map(one).collect();
+    let (losses, more): (Vec<_>, Vec<T>) = computed.into_iter().unzip();
+    let add_up = |mut sum: (f32, PieceGradients), (loss, gradients): (f32, PieceGradients)| {
+        sum.0 += loss;
+        gradients.into_iter().for_each(|(piece, gradient)| pass::add(&mut sum.1, piece, gradient));
+        sum
+    };
+    let (loss, gradients) = losses.into_iter().reduce(add_up).expect("a batch has a sample");
+    ((loss, network.gradients(&weights, task, gradients)), more)
 }
 
 /// What an update is made of.

@@ -78,11 +78,11 @@ fn a_network_ends_where_it_repeats_itself_and_does_not_look_at_lengths() {
     for algorithm in Registry::builtin().iter().take(12) {
         let newborn = Newborn::new(algorithm);
         let batch = newborn.batch(&drawn(algorithm, 5, 4));
-        let weights = || newborn.parameters.fixed(&Device::flex());
+        let pass = newborn.network.pass(&newborn.parameters.fixed(&Device::flex()), 0);
         let most = 6;
         let settle = |batch: &Batch| {
             let mut steps = vec![0; batch.samples()];
-            let outputs = newborn.network.settle(weights(), 0, batch, most, &mut |shown| {
+            let outputs = newborn.network.settle(&pass, batch, most, &mut |shown| {
                 shown.alive.iter().for_each(|&sample| steps[sample] = shown.step + 1);
             });
             (steps, outputs.into_iter().map(|(place, logits)| (place, numbers(logits))).collect::<HashMap<_, _>>())
@@ -91,7 +91,7 @@ fn a_network_ends_where_it_repeats_itself_and_does_not_look_at_lengths() {
         assert_eq!(settled, settle(&batch.clone().lasting(99)), "{}", algorithm.name());
         let (steps, outputs) = settled;
         for (sample, &steps) in steps.iter().enumerate() {
-            let told = newborn.network.unroll(weights(), 0, &batch.clone().lasting(steps), Mode::Evaluate, &mut |_, _, _| {});
+            let told = newborn.network.unroll(&pass, &batch.clone().lasting(steps), Mode::Evaluate, &mut |_, _, _| {});
             for (place, logits) in told {
                 let width = logits.dims()[1] * logits.dims()[2];
                 let (told, found) = (&numbers(logits)[sample * width..][..width], &outputs[&place][sample * width..][..width]);

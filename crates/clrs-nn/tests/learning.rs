@@ -89,14 +89,14 @@ fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
     let settings = Settings { hidden: 8, lstm: true, processor: "pgn".into(), ..Settings::default() };
     // Its runs all have the same length.
     let (network, parameters, batches) = network(&["insertion_sort"], &settings);
-    let (batch, device) = (&batches[0], Device::flex());
+    let (batch, pass) = (&batches[0], &network.pass(&parameters.fixed(&Device::flex()), 0));
     assert!(batch.lengths().iter().all(|length| *length == batch.lengths()[0]));
-    let expected = network.loss(parameters.fixed(&device), 0, batch, &batch.judged_cells(), None).into_scalar::<f32>();
+    let expected = network.loss(pass, batch, &batch.judged_cells(), None).into_scalar::<f32>();
 
     let whole = Lanes::new(6, batch.steps()).next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
     let cells = whole.judged_cells();
     assert_eq!(cells, batch.judged_cells());
-    let (found, _) = network.chunk_loss(parameters.fixed(&device), 0, &whole, None, &cells, None);
+    let (found, _) = network.chunk_loss(pass, &whole, None, &cells, None);
     let found = found.into_scalar::<f32>();
     assert!((found - expected).abs() < 1e-5 * expected, "{found}, not {expected}");
 
@@ -107,7 +107,7 @@ fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
     let (mut sum, mut carried) = (0.0, None);
     for _ in 0..2 {
         let chunk = lanes.next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
-        let (loss, state) = network.chunk_loss(parameters.fixed(&device), 0, &chunk, carried.as_ref(), &cells, None);
+        let (loss, state) = network.chunk_loss(pass, &chunk, carried.as_ref(), &cells, None);
         sum += loss.into_scalar::<f32>();
         carried = Some(state);
     }

@@ -7,34 +7,38 @@ use burn::tensor::Tensor;
 use clrs_kernels::attention::{self as kernel, Gradients, Inputs, Tape};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use crate::features::Pass;
+use crate::pass::Learnt;
+use crate::weights::Piece;
 
 /// What matches, and what is taken.
 pub(crate) struct Matched {
-    /// `[B, N, width]`
-    pub(crate) asking: Tensor<3>,
-    /// `[B, N, width]`
-    pub(crate) asked: Tensor<3>,
+    /// `[B * N, width]`
+    pub(crate) asking: Tensor<2>,
+    /// `[B * N, width]`
+    pub(crate) asked: Tensor<2>,
     /// Raw channels, `[B, N, N, channels]`
     pub(crate) raw: Tensor<4>,
-    /// `[channels, width]`
-    pub(crate) edge: Tensor<2>,
-    /// `[B, N, H]`
-    pub(crate) values: Tensor<3>,
-    /// `[width, 1]`, where scores are more than sums.
-    pub(crate) score: Option<Tensor<2>>,
+    /// The layer over them, `[channels, width]`
+    pub(crate) edge: Piece,
+    /// `[B * N, H]`
+    pub(crate) values: Tensor<2>,
+    /// `[width / heads, 1]` for each head, where scores are more than sums.
+    pub(crate) scores: Vec<Piece>,
 }
 
-/// What every node takes, `[B, N, H]`; of neighbours alone if there are some, `[B, N, N]`, the asking node first.
-pub(crate) fn attention(matched: Matched, heads: usize, neighbours: Option<Arc<Vec<bool>>>) -> Tensor<3> {
-    let Matched { asking, asked, raw, edge, values, score } = matched;
-    let ([samples, nodes, width], [_, _, _, channels], [_, _, hidden]) = (asking.dims(), raw.dims(), values.dims());
-    let operation = Attention { samples, nodes, width, channels, hidden, heads, has_score: score.is_some(), neighbours };
-    let inputs = [input(asking), input(asked), input(raw), input(edge), input(values)];
-    compute(operation, inputs.into_iter().chain(score.map(input)).collect())
+/// What every node takes, `[B * N, H]`; of neighbours alone if there are some, `[B, N, N]`, the asking node first.
+pub(crate) fn attention(pass: &Pass, matched: Matched, heads: usize, neighbours: Option<Arc<Vec<bool>>>) -> Tensor<2> {
+    let Matched { asking, asked, raw, edge, values, scores } = matched;
+    let ([_, width], [samples, nodes, _, channels], [_, hidden]) = (asking.dims(), raw.dims(), values.dims());
+    let scores: Vec<Learnt> = scores.into_iter().map(|piece| pass.learnt(piece)).collect();
+    let score = scores.iter().flat_map(|head| head.matrix.values()).copied().collect();
+    let edge = pass.learnt(edge);
+    let operation = Attention { samples, nodes, width, channels, hidden, heads, neighbours, edge, scores, score };
+    compute(pass, operation, vec![input(asking), input(asked), input(raw), input(values)])
 }
 
-#[derive(Debug)]
 struct Attention {
     samples: usize,
     nodes: usize,
@@ -42,12 +46,15 @@ struct Attention {
     channels: usize,
     hidden: usize,
     heads: usize,
-    has_score: bool,
     neighbours: Option<Arc<Vec<bool>>>,
+    edge: Learnt,
+    scores: Vec<Learnt>,
+    /// Those of all heads, one after the other.
+    score: Vec<f32>,
 }
 
 impl Attention {
-    fn inputs<'a>(&'a self, &[asking, asked, edges, edge, values, score, _]: &Slices<'a>, sample: usize) -> Inputs<'a> {
+    fn inputs<'a>(&'a self, &[asking, asked, edges, values, ..]: &Slices<'a>, sample: usize) -> Inputs<'a> {
         let (rows, pairs, taken) = (self.nodes * self.width, self.nodes * self.nodes, self.nodes * self.hidden);
         Inputs {
             nodes: self.nodes,
@@ -55,8 +62,8 @@ impl Attention {
             asking: &asking[sample * rows..][..rows],
             asked: &asked[sample * rows..][..rows],
             edges: &edges[sample * pairs * self.channels..][..pairs * self.channels],
-            edge,
-            score: self.has_score.then_some(score),
+            edge: self.edge.matrix.values(),
+            score: (!self.score.is_empty()).then_some(&self.score[..]),
             values: &values[sample * taken..][..taken],
             neighbours: self.neighbours.as_ref().map(|of| &of[sample * pairs..][..pairs]),
         }
@@ -65,7 +72,7 @@ impl Attention {
 
 impl Operation for Attention {
     fn shape(&self) -> Vec<usize> {
-        vec![self.samples, self.nodes, self.hidden]
+        vec![self.samples * self.nodes, self.hidden]
     }
 
     fn forward(&self, slices: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> Kept {
@@ -80,26 +87,46 @@ impl Operation for Attention {
         Arc::new(tapes)
     }
 
-    fn backward(&self, slices: &Slices<'_>, kept: &Kept, d_out: &[f32], scratch: &mut Scratch) -> InputGradients {
+    fn backward(
+        &self,
+        slices: &Slices<'_>,
+        kept: &Kept,
+        d_out: &[f32],
+        wanted: &[bool; INPUTS],
+        scratch: &mut Scratch,
+    ) -> InputGradients {
         let kept: &(dyn Any + Send + Sync) = &**kept;
         let tapes: &Vec<Tape> = kept.downcast_ref().expect("what forward kept");
-        let mut gradients = slices.map(|input| vec![0.0; input.len()]);
-        let [asking, asked, edges, edge, values, score, _] = &mut gradients;
         let (rows, pairs) = (self.nodes * self.width, self.nodes * self.nodes * self.channels);
         let taken = self.nodes * self.hidden;
-        for (sample, tape) in tapes.iter().enumerate() {
-            let into = Gradients {
-                asking: &mut asking[sample * rows..][..rows],
-                asked: &mut asked[sample * rows..][..rows],
-                edges: Some(&mut edges[sample * pairs..][..pairs]),
-                edge,
-                score: self.has_score.then_some(&mut score[..]),
-                values: &mut values[sample * taken..][..taken],
-            };
-            let d_out = &d_out[sample * taken..][..taken];
-            kernel::backward(Isa::best(), &self.inputs(slices, sample), tape, d_out, into, scratch);
+        let zeros = |count: usize| vec![0.0; self.samples * count];
+        let (mut asking, mut asked, mut values) = (zeros(rows), zeros(rows), zeros(taken));
+        let mut edges = wanted[2].then(|| zeros(pairs));
+        let mut score = vec![0.0; self.score.len()];
+        self.edge.sum.add(self.channels * self.width, |edge| {
+            for (sample, tape) in tapes.iter().enumerate() {
+                let into = Gradients {
+                    asking: &mut asking[sample * rows..][..rows],
+                    asked: &mut asked[sample * rows..][..rows],
+                    edges: edges.as_mut().map(|edges| &mut edges[sample * pairs..][..pairs]),
+                    edge,
+                    score: (!score.is_empty()).then_some(&mut score[..]),
+                    values: &mut values[sample * taken..][..taken],
+                };
+                let d_out = &d_out[sample * taken..][..taken];
+                kernel::backward(Isa::best(), &self.inputs(slices, sample), tape, d_out, into, scratch);
+            }
+        });
+        let size = self.width / self.heads;
+        for (Learnt { sum, .. }, of_head) in self.scores.iter().zip(score.chunks_exact(size)) {
+            sum.add(size, |sum| sum.iter_mut().zip(of_head).for_each(|(sum, more)| *sum += more));
         }
-        let [asking, asked, edges, edge, values, score, _] = gradients;
-        [Some(asking), Some(asked), Some(edges), Some(edge), Some(values), self.has_score.then_some(score), None]
+        [Some(asking), Some(asked), edges, Some(values), None, None, None]
+    }
+}
+
+impl std::fmt::Debug for Attention {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Attention({} samples of {} nodes)", self.samples, self.nodes)
     }
 }

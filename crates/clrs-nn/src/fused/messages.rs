@@ -7,7 +7,12 @@ use burn::tensor::Tensor;
 use clrs_kernels::messages::{self as kernel, Gradients, Inputs, LayerGradients, Tape, Weights};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use crate::encode::Place;
+use crate::features::{Input, Pass};
+use crate::parameters::Linear;
+use crate::pass::Learnt;
+use crate::weights::Piece;
 
 pub(crate) use clrs_kernels::messages::Prepared;
 
@@ -21,54 +26,63 @@ pub(crate) enum Senders {
 }
 
 /// The layers of messages.
+#[derive(Clone, Copy)]
 pub(crate) struct Layers {
-    /// `[channels, H]`
-    pub(crate) edge: Tensor<2>,
-    /// `[H, H]`
-    pub(crate) middle: Tensor<2>,
-    /// `[1, H]`
-    pub(crate) middle_bias: Tensor<2>,
-    /// `[H, H]`
-    pub(crate) last: Tensor<2>,
+    pub(crate) edge: Linear,
+    pub(crate) middle: Linear,
+    pub(crate) last: Linear,
 }
 
-impl Layers {
-    /// As the kernels read them.
-    pub(crate) fn prepare(&self) -> Prepared {
-        let values = |tensor: &Tensor<2>| -> Vec<f32> { tensor.clone().detach().try_into_vec_as().expect("f32") };
-        let (edge, middle) = (values(&self.edge), values(&self.middle));
-        let (middle_bias, last) = (values(&self.middle_bias), values(&self.last));
-        Prepared::new(&Weights { edge: &edge, middle: &middle, middle_bias: &middle_bias, last: &last })
-    }
-}
-
-/// The largest message to every node, `[B, N, H]`, of receivers and senders `[B, N, H]` and raw channels `[B, N, N, channels]`.
+/// The largest message to every node, `[B * N, H]`, of receivers and senders, `[B * N, H]` too.
 pub(crate) fn messages(
-    receivers: Tensor<3>,
-    senders: Tensor<3>,
-    raw: Tensor<4>,
+    pass: &Pass,
+    data: &Input<'_>,
+    receivers: Tensor<2>,
+    senders: Tensor<2>,
     layers: Layers,
-    prepared: Arc<Prepared>,
     from: Senders,
-) -> Tensor<3> {
-    let [samples, nodes, _, channels] = raw.dims();
-    let [_, _, hidden] = receivers.dims();
-    let operation = Messages { prepared, from, samples, nodes, channels, hidden };
-    let Layers { edge, middle, middle_bias, last } = layers;
-    compute(
-        operation,
-        vec![input(receivers), input(senders), input(raw), input(edge), input(middle), input(middle_bias), input(last)],
-    )
+) -> Tensor<2> {
+    let [samples, nodes, _, channels] = data.edges.raw.dims();
+    let Layers { edge, middle, last } = layers;
+    let edge = pass.learnt(Piece::Layer(edge, Place::Edges));
+    let [middle_bias, last_bias] = [middle, last].map(|layer| pass.learnt(Piece::Whole(layer.bias)));
+    let [middle_weight, last_weight] = [middle, last].map(|layer| pass.learnt(Piece::Whole(layer.weight)));
+    let prepared = pass.weights.messages(pass.task, middle.weight, || {
+        Prepared::new(&Weights {
+            edge: edge.matrix.values(),
+            middle: middle_weight.matrix.values(),
+            middle_bias: middle_bias.matrix.values(),
+            last: last_weight.matrix.values(),
+        })
+    });
+    let operation = Messages {
+        from,
+        samples,
+        nodes,
+        channels,
+        hidden: pass.hidden,
+        prepared,
+        edge,
+        middle: middle_weight,
+        middle_bias,
+        last: last_weight,
+        last_bias,
+    };
+    compute(pass, operation, vec![input(receivers), input(senders), input(data.edges.raw.clone())])
 }
 
-#[derive(Debug)]
 struct Messages {
-    prepared: Arc<Prepared>,
     from: Senders,
     samples: usize,
     nodes: usize,
     channels: usize,
     hidden: usize,
+    prepared: Arc<Prepared>,
+    edge: Learnt,
+    middle: Learnt,
+    middle_bias: Learnt,
+    last: Learnt,
+    last_bias: Learnt,
 }
 
 impl Messages {
@@ -89,7 +103,7 @@ impl Messages {
 
 impl Operation for Messages {
     fn shape(&self) -> Vec<usize> {
-        vec![self.samples, self.nodes, self.hidden]
+        vec![self.samples * self.nodes, self.hidden]
     }
 
     fn forward(&self, slices: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> Kept {
@@ -100,31 +114,56 @@ impl Operation for Messages {
             kernel::forward(isa, &self.prepared, &self.inputs(slices, sample), out, tape.as_mut(), scratch);
             tapes.extend(tape);
         }
+        // The last bias is the same for all messages: it is added to the largest.
+        for row in out.chunks_exact_mut(self.hidden) {
+            row.iter_mut().zip(self.last_bias.matrix.values()).for_each(|(sum, more)| *sum += more);
+        }
         Arc::new(tapes)
     }
 
-    fn backward(&self, slices: &Slices<'_>, kept: &Kept, d_out: &[f32], scratch: &mut Scratch) -> InputGradients {
+    fn backward(
+        &self,
+        slices: &Slices<'_>,
+        kept: &Kept,
+        d_out: &[f32],
+        wanted: &[bool; INPUTS],
+        scratch: &mut Scratch,
+    ) -> InputGradients {
         let isa = Isa::best();
         let kept: &(dyn Any + Send + Sync) = &**kept;
         let tapes: &Vec<Tape> = kept.downcast_ref().expect("what forward kept");
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes * self.channels);
-        let mut sum = LayerGradients::new(self.hidden, self.channels);
+        let mut layers = LayerGradients::new(self.hidden, self.channels);
         let zeros = |count: usize| vec![0.0; count];
         let (mut d_receivers, mut d_senders) = (zeros(self.samples * rows), zeros(self.samples * rows));
-        let mut d_edges = zeros(self.samples * pairs);
+        let mut d_edges = wanted[2].then(|| zeros(self.samples * pairs));
         for (sample, tape) in tapes.iter().enumerate() {
             let gradients = Gradients {
                 receivers: &mut d_receivers[sample * rows..][..rows],
                 senders: &mut d_senders[sample * rows..][..rows],
-                edges: Some(&mut d_edges[sample * pairs..][..pairs]),
-                layers: &mut sum,
+                edges: d_edges.as_mut().map(|d_edges| &mut d_edges[sample * pairs..][..pairs]),
+                layers: &mut layers,
             };
             let d_out = &d_out[sample * rows..][..rows];
             kernel::backward(isa, &self.prepared, &self.inputs(slices, sample), tape, d_out, gradients, scratch);
         }
-        let (mut d_edge, mut d_middle) = (zeros(self.channels * self.hidden), zeros(self.hidden * self.hidden));
-        let (mut d_bias, mut d_last) = (zeros(self.hidden), zeros(self.hidden * self.hidden));
-        sum.add_to(&mut d_edge, &mut d_middle, &mut d_bias, &mut d_last);
-        [d_receivers, d_senders, d_edges, d_edge, d_middle, d_bias, d_last].map(Some)
+        let (h, square) = (self.hidden, self.hidden * self.hidden);
+        self.edge.sum.add(self.channels * h, |edge| {
+            self.middle.sum.add(square, |middle| {
+                self.middle_bias.sum.add(h, |bias| self.last.sum.add(square, |last| layers.add_to(edge, middle, bias, last)));
+            });
+        });
+        self.last_bias.sum.add(h, |sum| {
+            for row in d_out.chunks_exact(h) {
+                sum.iter_mut().zip(row).for_each(|(sum, more)| *sum += more);
+            }
+        });
+        [Some(d_receivers), Some(d_senders), d_edges, None, None, None, None]
+    }
+}
+
+impl std::fmt::Debug for Messages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Messages({} samples of {} nodes)", self.samples, self.nodes)
     }
 }

@@ -1,12 +1,14 @@
 //! Fused kernels inside burn's graph: operations whose forward and backward are those of `clrs-kernels`.
 //!
-//! An operation per step, over the samples of a part. What does not change from step to step (copies of layers as the kernels
-//! read them) is made once per pass. The ordinary operations stay what these are tested against, the way of every other device,
+//! An operation per step, over the samples of a part. Weights are no inputs of theirs: an operation reads them as `weights.rs` keeps
+//! them for all parts, and adds to their gradients in place. The ordinary operations stay what these are tested against, the way of every other device,
 //! and what runs without `fused`.
 #![expect(clippy::too_many_arguments, reason = "burn hands tensors over one by one")]
 
+mod affine;
 mod attention;
 mod messages;
+mod norm;
 mod pointers;
 
 use std::any::Any;
@@ -19,12 +21,16 @@ use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
+use burn::backend::{Autodiff, Backend, Dispatch, Flex, TensorMetadata, backend_extension};
 use burn::tensor::{Tensor, TensorData};
 use clrs_kernels::Scratch;
 
+use crate::features::Pass;
+
+pub(crate) use affine::affine;
 pub(crate) use attention::{Matched, attention};
 pub(crate) use messages::{Layers, Prepared, Senders, messages};
+pub(crate) use norm::layer_norm;
 pub(crate) use pointers::{edge_pointers, pointers, triplets};
 
 /// The most inputs that an operation has.
@@ -45,23 +51,30 @@ pub(crate) trait Operation: Debug + Send + Sync {
     fn shape(&self) -> Vec<usize>;
     /// Writes the result; keeps what backward needs, if there will be one.
     fn forward(&self, inputs: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> Kept;
-    /// The gradients of the inputs, from that of the result.
-    fn backward(&self, inputs: &Slices<'_>, kept: &Kept, d_out: &[f32], scratch: &mut Scratch) -> InputGradients;
-}
-
-/// Computes an operation; inputs that it does not have are one number each.
-fn compute<const D: usize>(operation: impl Operation + 'static, mut inputs: Vec<Tensor<1>>) -> Tensor<D> {
-    let device = inputs[0].device();
-    inputs.resize_with(INPUTS, || Tensor::zeros([1], &device));
-    let inputs = inputs.into_iter().map(Tensor::into_dispatch).collect::<Vec<_>>();
-    let Ok([a, b, c, d, e, f, g]) = <[_; INPUTS]>::try_from(inputs) else { unreachable!("as many as there can be") };
-    Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(operation), a, b, c, d, e, f, g))
+    /// The gradients of the inputs for which there is one to be had, from that of the result.
+    fn backward(
+        &self,
+        inputs: &Slices<'_>,
+        kept: &Kept,
+        d_out: &[f32],
+        wanted: &[bool; INPUTS],
+        scratch: &mut Scratch,
+    ) -> InputGradients;
 }
 
 /// A tensor of any shape as an input.
-fn input<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
-    let count = tensor.dims().iter().product::<usize>();
-    tensor.reshape([count])
+type AnyTensor = FloatTensor<Dispatch>;
+
+fn input<const D: usize>(tensor: Tensor<D>) -> AnyTensor {
+    tensor.into_dispatch()
+}
+
+/// Computes an operation.
+fn compute<const D: usize>(pass: &Pass, operation: impl Operation + 'static, mut inputs: Vec<AnyTensor>) -> Tensor<D> {
+    // Those that it does not have are one number each; the last of them carries gradients if any are wanted.
+    inputs.resize_with(INPUTS, || input(pass.tie.clone()));
+    let Ok([a, b, c, d, e, f, g]) = <[_; INPUTS]>::try_from(inputs) else { unreachable!("as many as there can be") };
+    Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(operation), a, b, c, d, e, f, g))
 }
 
 /// Operations with kernels of their own.
@@ -136,11 +149,11 @@ impl Backward<Flex, INPUTS> for FusedBackward {
         let d_out = contiguous(grads.consume::<Flex>(&ops.node));
         let d_out = d_out.as_slice::<f32>().expect("contiguous f32");
         let State { operation, inputs, kept } = &ops.state;
-        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(&slices(inputs), kept, d_out, scratch));
-        for (parent, gradient) in ops.parents.into_iter().zip(found) {
+        let wanted = ops.parents.each_ref().map(Option::is_some);
+        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(&slices(inputs), kept, d_out, &wanted, scratch));
+        for ((parent, gradient), input) in ops.parents.into_iter().zip(found).zip(&**inputs) {
             if let (Some(parent), Some(gradient)) = (parent, gradient) {
-                let shape = [gradient.len()];
-                grads.register::<Flex>(parent.id, tensor(gradient, &shape));
+                grads.register::<Flex>(parent.id, tensor(gradient, &input.shape()));
             }
         }
     }

@@ -1,49 +1,61 @@
 //! Logits of pointers, and the largest over the first nodes of triplets.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel, triplets as triplet_kernel};
 
-use super::{InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use crate::features::Pass;
+use crate::pass::Learnt;
+use crate::weights::Piece;
 
-/// Logits of pointers from nodes to nodes, `[B, N, N]`, of both `[B, N, H]`, raw channels `[B, N, N, channels]` and their matrix
-/// `[channels, H]`, the last layer `[H, 1]`, and what else edges add, `[B, N, N, H]`. Edges are seen from the node pointed at.
+/// Logits of pointers from nodes to nodes, `[B, N, N]`, of both, `[B * N, H]`, raw channels `[B, N, N, channels]` and the layer over
+/// them, the last layer's weight, and what else edges add, `[B * N * N, H]`. Edges are seen from the node pointed at.
 pub(crate) fn pointers(
-    from: Tensor<3>,
-    to: Tensor<3>,
+    pass: &Pass,
+    from: Tensor<2>,
+    to: Tensor<2>,
     raw: Tensor<4>,
-    edge: Tensor<2>,
-    last: Tensor<2>,
-    state: Option<Tensor<4>>,
+    [edge, last]: [Piece; 2],
+    state: Option<Tensor<2>>,
 ) -> Tensor<3> {
-    let ([samples, nodes, hidden], [_, _, _, channels]) = (from.dims(), raw.dims());
-    let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some() };
-    let inputs = [input(from), input(to), input(raw), input(edge), input(last)];
-    compute(operation, inputs.into_iter().chain(state.map(input)).collect())
+    let ([_, hidden], [samples, nodes, _, channels]) = (from.dims(), raw.dims());
+    let [edge, last] = [edge, last].map(|piece| pass.learnt(piece));
+    let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some(), edge, last };
+    let inputs = [input(from), input(to), input(raw)];
+    compute(pass, operation, inputs.into_iter().chain(state.map(input)).collect())
 }
 
-#[derive(Debug)]
 struct Pointers {
     samples: usize,
     nodes: usize,
     hidden: usize,
     channels: usize,
     has_state: bool,
+    edge: Learnt,
+    last: Learnt,
 }
 
 impl Pointers {
-    fn inputs<'a>(&self, &[from, to, edges, edge, last, state, _]: &Slices<'a>, sample: usize) -> kernel::Inputs<'a> {
+    fn inputs<'a>(&'a self, &[from, to, edges, state, ..]: &Slices<'a>, sample: usize) -> kernel::Inputs<'a> {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
         kernel::Inputs {
             from: &from[sample * rows..][..rows],
             to: &to[sample * rows..][..rows],
             edges: &edges[sample * pairs * self.channels..][..pairs * self.channels],
-            edge,
-            last,
+            edge: self.edge.matrix.values(),
+            last: self.last.matrix.values(),
             state: self.has_state.then(|| &state[sample * pairs * self.hidden..][..pairs * self.hidden]),
         }
+    }
+}
+
+impl fmt::Debug for Pointers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pointers({} samples of {} nodes)", self.samples, self.nodes)
     }
 }
 
@@ -59,45 +71,63 @@ impl Operation for Pointers {
         Arc::new(())
     }
 
-    fn backward(&self, slices: &Slices<'_>, _: &Kept, d_out: &[f32], scratch: &mut Scratch) -> InputGradients {
-        let mut gradients = slices.map(|input| vec![0.0; input.len()]);
-        let [from, to, edges, edge, last, state, _] = &mut gradients;
+    fn backward(
+        &self,
+        slices: &Slices<'_>,
+        _: &Kept,
+        d_out: &[f32],
+        wanted: &[bool; INPUTS],
+        scratch: &mut Scratch,
+    ) -> InputGradients {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
-        for (sample, d_out) in d_out.chunks_exact(pairs).enumerate() {
-            let into = kernel::Gradients {
-                from: &mut from[sample * rows..][..rows],
-                to: &mut to[sample * rows..][..rows],
-                edges: Some(&mut edges[sample * pairs * self.channels..][..pairs * self.channels]),
-                edge,
-                last,
-                state: self.has_state.then(|| &mut state[sample * pairs * self.hidden..][..pairs * self.hidden]),
-            };
-            kernel::backward(Isa::best(), &self.inputs(slices, sample), d_out, into, scratch);
-        }
-        let [from, to, edges, edge, last, state, _] = gradients;
-        [Some(from), Some(to), Some(edges), Some(edge), Some(last), self.has_state.then_some(state), None]
+        let (mut from, mut to) = (vec![0.0; self.samples * rows], vec![0.0; self.samples * rows]);
+        let mut edges = wanted[2].then(|| vec![0.0; self.samples * pairs * self.channels]);
+        let mut state = self.has_state.then(|| vec![0.0; self.samples * pairs * self.hidden]);
+        self.edge.sum.add(self.channels * self.hidden, |edge| {
+            self.last.sum.add(self.hidden, |last| {
+                for (sample, d_out) in d_out.chunks_exact(pairs).enumerate() {
+                    let into = kernel::Gradients {
+                        from: &mut from[sample * rows..][..rows],
+                        to: &mut to[sample * rows..][..rows],
+                        edges: edges.as_mut().map(|edges| &mut edges[sample * pairs * self.channels..][..pairs * self.channels]),
+                        edge,
+                        last,
+                        state: state.as_mut().map(|state| &mut state[sample * pairs * self.hidden..][..pairs * self.hidden]),
+                    };
+                    kernel::backward(Isa::best(), &self.inputs(slices, sample), d_out, into, scratch);
+                }
+            });
+        });
+        [Some(from), Some(to), edges, state, None, None, None]
     }
 }
 
-/// Logits of pointers from pairs of nodes to nodes, `[B, N * N, N]`, of pairs `[B, N, N, H]`, nodes `[B, N, H]` and the last layer
-/// `[H, 1]`.
-pub(crate) fn edge_pointers(pairs: Tensor<4>, to: Tensor<3>, last: Tensor<2>) -> Tensor<3> {
-    let [samples, nodes, hidden] = to.dims();
-    let operation = EdgePointers { samples, nodes, hidden };
-    compute(operation, vec![input(pairs), input(to), input(last)])
+/// Logits of pointers from pairs of nodes to nodes, `[B, N * N, N]`, of pairs `[B, N, N, H]`, nodes `[B * N, H]` and the last layer's
+/// weight.
+pub(crate) fn edge_pointers(pass: &Pass, pairs: Tensor<4>, to: Tensor<2>, last: Piece) -> Tensor<3> {
+    let [samples, nodes, _, hidden] = pairs.dims();
+    let operation = EdgePointers { samples, nodes, hidden, last: pass.learnt(last) };
+    compute(pass, operation, vec![input(pairs), input(to)])
 }
 
-#[derive(Debug)]
 struct EdgePointers {
     samples: usize,
     nodes: usize,
     hidden: usize,
+    last: Learnt,
 }
 
 impl EdgePointers {
-    fn inputs<'a>(&self, &[pairs, to, last, ..]: &Slices<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
+    fn inputs<'a>(&'a self, &[pairs, to, ..]: &Slices<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
+        let last = self.last.matrix.values();
         edge_kernel::Inputs { pairs: &pairs[sample * all..][..all], to: &to[sample * rows..][..rows], last }
+    }
+}
+
+impl fmt::Debug for EdgePointers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EdgePointers({} samples of {} nodes)", self.samples, self.nodes)
     }
 }
 
@@ -113,26 +143,34 @@ impl Operation for EdgePointers {
         Arc::new(())
     }
 
-    fn backward(&self, slices: &Slices<'_>, _: &Kept, d_out: &[f32], scratch: &mut Scratch) -> InputGradients {
-        let [pairs, to, last, ..] = slices;
-        let [mut d_pairs, mut d_to, mut d_last] = [pairs, to, last].map(|input| vec![0.0; input.len()]);
+    fn backward(
+        &self,
+        slices: &Slices<'_>,
+        _: &Kept,
+        d_out: &[f32],
+        _: &[bool; INPUTS],
+        scratch: &mut Scratch,
+    ) -> InputGradients {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
-        for (sample, d_out) in d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
-            let into = edge_kernel::Gradients {
-                pairs: &mut d_pairs[sample * all..][..all],
-                to: &mut d_to[sample * rows..][..rows],
-                last: &mut d_last,
-            };
-            edge_kernel::backward(Isa::best(), &self.inputs(slices, sample), d_out, into, scratch);
-        }
-        [Some(d_pairs), Some(d_to), Some(d_last), None, None, None, None]
+        let (mut d_pairs, mut d_to) = (vec![0.0; self.samples * all], vec![0.0; self.samples * rows]);
+        self.last.sum.add(self.hidden, |last| {
+            for (sample, d_out) in d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
+                let into = edge_kernel::Gradients {
+                    pairs: &mut d_pairs[sample * all..][..all],
+                    to: &mut d_to[sample * rows..][..rows],
+                    last,
+                };
+                edge_kernel::backward(Isa::best(), &self.inputs(slices, sample), d_out, into, scratch);
+            }
+        });
+        [Some(d_pairs), Some(d_to), None, None, None, None, None]
     }
 }
 
 /// The largest over `i` of `a[i, j] + b[i, k]`, `[B, N, N, features]` as both are.
-pub(crate) fn triplets(a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
+pub(crate) fn triplets(pass: &Pass, a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
     let [samples, nodes, _, features] = a.dims();
-    compute(Triplets { samples, nodes, features }, vec![input(a), input(b)])
+    compute(pass, Triplets { samples, nodes, features }, vec![input(a), input(b)])
 }
 
 #[derive(Debug)]
@@ -159,7 +197,7 @@ impl Operation for Triplets {
         Arc::new(winners)
     }
 
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &mut Scratch) -> InputGradients {
+    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
         let kept: &(dyn Any + Send + Sync) = &**kept;
         let winners: &Vec<u16> = kept.downcast_ref().expect("what forward kept");
         let all = self.nodes * self.nodes * self.features;

@@ -6,10 +6,12 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::{leaky_relu, relu, softmax};
 
 use super::{LayerNorm, Output, Processor};
+use crate::encode::Place;
 use crate::features::{Input, Pass};
 use crate::fused::{self, Matched};
 use crate::parameters::{Builder, Linear};
 use crate::settings::Settings;
+use crate::weights::Piece;
 
 /// How two nodes are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,26 +66,23 @@ impl Attention {
         Attention { full, heads, value, skip, asking, asked, edge, graph, scores, norm }
     }
 
-    /// The sides of scores, `[B, N, width]` each; what does not depend on the edge is in the first.
-    fn sides(&self, input: &Input<'_>) -> [Tensor<3>; 2] {
-        let graph = input.graph.project(self.graph) + input.edges.bias(self.edge);
-        let asking = input.nodes.project(self.asking) + graph.reshape([input.samples(), 1, self.edge.outputs]);
-        [asking, input.nodes.project(self.asked)]
+    /// The sides of scores, `[B * N, width]` each; what does not depend on the edge is in the first.
+    fn sides(&self, input: &Input<'_>) -> [Tensor<2>; 2] {
+        let asking = input.sum().nodes(&input.nodes, self.asking).graph(&input.graph, self.graph).edge_bias(self.edge);
+        [asking.rows(), input.nodes.rows(self.asked)]
     }
 
     /// What every node takes, `[B * N, H]`.
     fn take(&self, pass: &Pass, input: &Input<'_>) -> Tensor<2> {
         let (b, n, h) = (input.samples(), input.count(), pass.hidden);
-        let values = input.nodes.project(self.value);
+        let values = input.nodes.rows(self.value);
         if pass.fused {
             let [asking, asked] = self.sides(input);
             // A bias does not change a softmax: the layers of scores are their weights.
-            let weights: Vec<Tensor<2>> = self.scores.iter().map(|layer| pass.weights.get(layer.weight)).collect();
-            let score = (!weights.is_empty()).then(|| Tensor::cat(weights, 0));
-            let (raw, edge) = (input.edges.raw.clone(), input.edges.matrix(self.edge));
+            let scores = self.scores.iter().map(|layer| Piece::Whole(layer.weight)).collect();
+            let (raw, edge) = (input.edges.raw.clone(), Piece::Layer(self.edge, Place::Edges));
             let neighbours = (!self.full).then(|| input.neighbours_flat());
-            let matched = Matched { asking, asked, raw, edge, values, score };
-            return fused::attention(matched, self.heads, neighbours).reshape([b * n, h]);
+            return fused::attention(pass, Matched { asking, asked, raw, edge, values, scores }, self.heads, neighbours);
         }
         let mut scores = self.scores(pass, input).permute([0, 3, 1, 2]); // [B, heads, N, N]
         if !self.full {

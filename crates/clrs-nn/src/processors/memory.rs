@@ -60,7 +60,7 @@ impl Processor for Memory {
         let edges = Tensor::cat(vec![edges, Tensor::zeros([b, n, 1, h], &device)], 2);
         let edges = Tensor::cat(vec![edges, Tensor::zeros([b, 1, n + 1, h], &device)], 1);
 
-        let words = |rows: Tensor<2>, handle: Handle| embed(rows, pass.weights.get(handle), h);
+        let words = |rows: Tensor<2>, handle: Handle| embed(rows, pass.get(handle), h);
         let question = words(questions.reshape([b * (n + 1), h]), self.questions).reshape([b * (n + 1), 1, EMBEDDING]);
         let stories = edges.reshape([b * (n + 1) * (n + 1), h]);
         let shape = [b * (n + 1), n + 1, EMBEDDING];
@@ -68,13 +68,13 @@ impl Processor for Memory {
         let answers = words(stories, self.outputs).reshape(shape);
         // The rest of the memory holds no story, but has its own contents.
         let rest = Tensor::zeros([b * (n + 1), MEMORY - (n + 1), EMBEDDING], &device);
-        let memory = Tensor::cat(vec![memory, rest.clone()], 1) + pass.weights.get(self.contents).unsqueeze::<3>();
+        let memory = Tensor::cat(vec![memory, rest.clone()], 1) + pass.get(self.contents).unsqueeze::<3>();
         let answers = Tensor::cat(vec![answers, rest], 1);
 
         let match_ = softmax((memory * question.clone()).sum_dim(2), 1);
         let answer = (answers * match_).sum_dim(1) + question;
-        let rows = relu(answer.reshape([b * (n + 1), EMBEDDING]).matmul(pass.weights.get(self.inner)));
-        let rows = rows.matmul(pass.weights.get(self.last)).reshape([b, n + 1, h]);
+        let rows = relu(answer.reshape([b * (n + 1), EMBEDDING]).matmul(pass.get(self.inner)));
+        let rows = rows.matmul(pass.get(self.last)).reshape([b, n + 1, h]);
         let hidden = rows.clone().slice([0..b, 0..n]) + rows.slice([0..b, n..n + 1]);
         Output { hidden: hidden.reshape([b * n, h]), edges: None }
     }

@@ -8,7 +8,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::{relu, sigmoid};
 
 use super::{LayerNorm, Output, Processor};
-use crate::features::{Input, Pass};
+use crate::features::{Affine, Input, Pass};
 use crate::fused::{self, Layers};
 use crate::parameters::{Builder, Linear, Start};
 use crate::settings::{Aggregation, Settings};
@@ -92,19 +92,23 @@ impl MessagePassing {
     fn hear(&self, pass: &Pass, input: &Input<'_>) -> Tensor<2> {
         let (b, n, h) = (input.samples(), input.count(), pass.hidden);
         // What does not depend on the sender is added to the receiver's part, which is smaller.
-        let receivers = input.nodes.project(self.receiver)
-            + input.graph.project(self.graph).reshape([b, 1, h])
-            + input.edges.bias(self.edge).reshape([1, 1, h]);
-        let senders = input.nodes.project(self.sender);
+        let receivers = input.sum().nodes(&input.nodes, self.receiver).graph(&input.graph, self.graph).edge_bias(self.edge);
+        let (receivers, senders) = (receivers.rows(), input.nodes.rows(self.sender));
         if pass.fused && self.aggregation == Aggregation::Max {
-            return self.hear_fused(pass, input, receivers, senders);
+            let from = match self.shape.senders {
+                Senders::All => fused::Senders::All,
+                Senders::Itself => fused::Senders::Itself,
+                Senders::Neighbours => fused::Senders::Neighbours(input.neighbours_flat()),
+            };
+            let [middle, last] = self.message;
+            return fused::messages(pass, input, receivers, senders, Layers { edge: self.edge, middle, last }, from);
         }
         let inner = |messages: Tensor<2>| relu(pass.linear(self.message[0], relu(messages)));
-        let [weight, bias] = [self.message[1].weight, self.message[1].bias].map(|handle| pass.weights.get(handle));
+        let [weight, bias] = [self.message[1].weight, self.message[1].bias].map(|handle| pass.get(handle));
 
         if self.shape.senders == Senders::Itself {
-            let own = input.edges.product_with_itself(self.edge) + receivers + senders;
-            return inner(own.reshape([b * n, h])).matmul(weight) + bias;
+            let own = input.edges.product_with_itself(self.edge).reshape([b * n, h]) + receivers + senders;
+            return inner(own).matmul(weight) + bias;
         }
         let messages = input.edges.product(self.edge) + receivers.reshape([b, 1, n, h]) + senders.reshape([b, n, 1, h]);
         let messages = inner(messages.reshape([b * n * n, h])).matmul(weight);
@@ -133,40 +137,18 @@ impl MessagePassing {
     }
 }
 
-impl MessagePassing {
-    /// The same with a fused kernel.
-    fn hear_fused(&self, pass: &Pass, input: &Input<'_>, receivers: Tensor<3>, senders: Tensor<3>) -> Tensor<2> {
-        let [middle, last] = self.message;
-        let layers = Layers {
-            edge: input.edges.matrix(self.edge),
-            middle: pass.weights.get(middle.weight),
-            middle_bias: pass.weights.get(middle.bias),
-            last: pass.weights.get(last.weight),
-        };
-        let prepared = pass.prepared(middle, &layers);
-        let from = match self.shape.senders {
-            Senders::All => fused::Senders::All,
-            Senders::Itself => fused::Senders::Itself,
-            Senders::Neighbours => fused::Senders::Neighbours(input.neighbours_flat()),
-        };
-        let heard = fused::messages(receivers, senders, input.edges.raw.clone(), layers, prepared, from);
-        let [b, n, h] = heard.dims();
-        heard.reshape([b * n, h]) + pass.weights.get(last.bias)
-    }
-}
-
 /// What the reference takes for no message.
 const NOTHING: f32 = -1e6;
 
 impl Processor for MessagePassing {
     fn step(&self, pass: &Pass, input: &Input<'_>) -> Output {
         let heard = self.hear(pass, input);
-        let mut hidden = relu(input.nodes.rows(self.skip) + pass.linear(self.update, heard.clone()));
+        let mut hidden = input.sum().nodes(&input.nodes, self.skip).over(self.update, heard.clone()).relu();
         if let Some(norm) = &self.norm {
             hidden = norm.apply(pass, hidden);
         }
         if let Some([node, update, last]) = self.gate {
-            let inner = relu(input.nodes.rows(node) + pass.linear(update, heard));
+            let inner = input.sum().nodes(&input.nodes, node).over(update, heard).relu();
             let open = sigmoid(pass.linear(last, inner));
             hidden = match &input.nodes.hidden {
                 None => hidden * open,
@@ -208,13 +190,13 @@ impl Triplets {
         // Only what depends on `i` is part of the maximum.
         let ij = ij + i.reshape([b, n, 1, t]);
         let largest = if pass.fused {
-            fused::triplets(ij, ik)
+            fused::triplets(pass, ij, ik)
         } else {
             (ij.reshape([b, n, n, 1, t]) + ik.reshape([b, n, 1, n, t])).max_dim(1).reshape([b, n, n, t])
         };
         let graph = input.graph.project(self.graph) + bias;
         let rest = jk + (j.reshape([b, n, 1, t]) + graph.reshape([b, 1, 1, t])) + k.reshape([b, 1, n, t]);
         let rows = (largest + rest).reshape([b * n * n, t]);
-        relu(pass.linear(self.update, rows)).reshape([b, n, n, pass.hidden])
+        Affine::new(pass, b * n * n, 1).over(self.update, rows).relu().reshape([b, n, n, pass.hidden])
     }
 }

@@ -11,6 +11,7 @@ mod message_passing;
 use burn::tensor::Tensor;
 
 use crate::features::{Input, Pass};
+use crate::fused;
 use crate::parameters::{Builder, Handle, Start};
 use crate::settings::Settings;
 
@@ -148,8 +149,11 @@ impl LayerNorm {
 
     /// The rows, normalised.
     pub fn apply(&self, pass: &Pass, rows: Tensor<2>) -> Tensor<2> {
+        if pass.fused {
+            return fused::layer_norm(pass, rows, self.scale, self.offset);
+        }
         let centred = rows.clone() - rows.mean_dim(1);
         let variance = centred.clone().square().mean_dim(1);
-        centred / (variance + 1e-5).sqrt() * pass.weights.get(self.scale) + pass.weights.get(self.offset)
+        centred / (variance + 1e-5).sqrt() * pass.get(self.scale) + pass.get(self.offset)
     }
 }

@@ -1,0 +1,157 @@
+//! Sums of layers.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs_kernels::gemm::{End, Start, add_transposed_product, product};
+use clrs_kernels::{Isa, Scratch};
+
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use crate::features::Pass;
+use crate::pass::Learnt;
+use crate::weights::Piece;
+
+/// Rows times pieces, added up with constants, `[rows, outputs]`. Those of samples are for all of their `count` rows.
+pub(crate) fn affine(
+    pass: &Pass,
+    count: usize,
+    of_nodes: Vec<(Tensor<2>, Piece)>,
+    of_samples: Vec<(Tensor<2>, Piece)>,
+    constants: Vec<Piece>,
+    rectify: bool,
+) -> Tensor<2> {
+    let rows = of_nodes[0].0.dims()[0];
+    let learnt = |terms: &[(Tensor<2>, Piece)]| terms.iter().map(|(_, piece)| pass.learnt(*piece)).collect::<Vec<_>>();
+    let operation = Affine {
+        rows,
+        count,
+        of_nodes: learnt(&of_nodes),
+        of_samples: learnt(&of_samples),
+        constants: constants.into_iter().map(|piece| pass.learnt(piece)).collect(),
+        rectify,
+    };
+    compute(pass, operation, of_nodes.into_iter().chain(of_samples).map(|(rows, _)| input(rows)).collect())
+}
+
+struct Affine {
+    rows: usize,
+    /// Rows of a sample.
+    count: usize,
+    of_nodes: Vec<Learnt>,
+    of_samples: Vec<Learnt>,
+    constants: Vec<Learnt>,
+    rectify: bool,
+}
+
+impl Affine {
+    fn outputs(&self) -> usize {
+        self.of_nodes[0].matrix.dims()[1]
+    }
+}
+
+impl Operation for Affine {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.rows, self.outputs()]
+    }
+
+    fn forward(&self, inputs: &Slices<'_>, out: &mut [f32], keep: bool, _: &mut Scratch) -> Kept {
+        let (isa, outputs) = (Isa::best(), self.outputs());
+        let (of_nodes, of_samples) = inputs.split_at(self.of_nodes.len());
+        let mut constant = vec![0.0; outputs];
+        for Learnt { matrix, .. } in &self.constants {
+            constant.iter_mut().zip(matrix.values()).for_each(|(sum, more)| *sum += more);
+        }
+        let mut start = Start::Bias(&constant);
+        if !self.of_samples.is_empty() {
+            let mut sums = vec![0.0; self.rows / self.count * outputs];
+            let mut from = Start::Bias(&constant);
+            for (Learnt { matrix, .. }, x) in self.of_samples.iter().zip(of_samples) {
+                product(isa, x, matrix.packed(), from, End::Linear, &mut sums);
+                from = Start::Result;
+            }
+            for (rows, sum) in out.chunks_exact_mut(self.count * outputs).zip(sums.chunks_exact(outputs)) {
+                rows.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(sum));
+            }
+            start = Start::Result;
+        }
+        for (number, (Learnt { matrix, .. }, x)) in self.of_nodes.iter().zip(of_nodes).enumerate() {
+            let is_last = number + 1 == self.of_nodes.len();
+            let end = if is_last && self.rectify { End::Relu } else { End::Linear };
+            product(isa, x, matrix.packed(), start, end, out);
+            start = Start::Result;
+        }
+        Arc::new(if keep && self.rectify { out.to_vec() } else { Vec::new() })
+    }
+
+    fn backward(
+        &self,
+        inputs: &Slices<'_>,
+        kept: &Kept,
+        d_out: &[f32],
+        wanted: &[bool; INPUTS],
+        scratch: &mut Scratch,
+    ) -> InputGradients {
+        let kept: &(dyn Any + Send + Sync) = &**kept;
+        let kept: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let outputs = self.outputs();
+        let rectified: Vec<f32>;
+        let d_out = if self.rectify {
+            rectified = kept.iter().zip(d_out).map(|(out, d)| if *out > 0.0 { *d } else { 0.0 }).collect();
+            &rectified
+        } else {
+            d_out
+        };
+        let mut gradients = InputGradients::default();
+        let mut terms = self.of_nodes.iter().zip(inputs).zip(wanted).zip(&mut gradients);
+        for (((learnt, x), wanted), gradient) in terms.by_ref().take(self.of_nodes.len()) {
+            *gradient = term_backward(learnt, x, d_out, *wanted, scratch);
+        }
+        let of_samples = self.of_nodes.len()..self.of_nodes.len() + self.of_samples.len();
+        let mut d_samples = Vec::new();
+        if !self.of_samples.is_empty() || !self.constants.is_empty() {
+            d_samples = sums(d_out, outputs, self.count);
+        }
+        for (place, learnt) in of_samples.zip(&self.of_samples) {
+            gradients[place] = term_backward(learnt, inputs[place], &d_samples, wanted[place], scratch);
+        }
+        if !self.constants.is_empty() {
+            let d_constant = sums(&d_samples, outputs, self.rows / self.count);
+            for Learnt { sum, .. } in &self.constants {
+                sum.add(outputs, |sum| sum.iter_mut().zip(&d_constant).for_each(|(sum, more)| *sum += more));
+            }
+        }
+        gradients
+    }
+}
+
+impl std::fmt::Debug for Affine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Affine({} rows)", self.rows)
+    }
+}
+
+/// Adds to the gradient of a piece, and returns that of the rows, if it is wanted.
+fn term_backward(learnt: &Learnt, x: &[f32], d_out: &[f32], wanted: bool, scratch: &mut Scratch) -> Option<Vec<f32>> {
+    let (isa, [inputs, outputs]) = (Isa::best(), learnt.matrix.dims());
+    let rows = d_out.len() / outputs;
+    learnt.sum.add(inputs * outputs, |sum| {
+        add_transposed_product(isa, [rows, inputs, outputs], x, d_out, sum, scratch);
+    });
+    wanted.then(|| {
+        let mut d_x = vec![0.0; rows * inputs];
+        product(isa, d_out, learnt.matrix.transposed(), Start::Zero, End::Linear, &mut d_x);
+        d_x
+    })
+}
+
+/// Of every so many rows, their sum.
+fn sums(rows: &[f32], width: usize, count: usize) -> Vec<f32> {
+    let mut sums = vec![0.0; rows.len() / count.max(1)];
+    for (sum, rows) in sums.chunks_exact_mut(width).zip(rows.chunks_exact(width * count)) {
+        for row in rows.chunks_exact(width) {
+            sum.iter_mut().zip(row).for_each(|(sum, more)| *sum += more);
+        }
+    }
+    sums
+}

@@ -1,0 +1,68 @@
+//! Layer norm.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs_kernels::rows::{layer_norm as kernel, layer_norm_backward};
+use clrs_kernels::{Isa, Scratch};
+
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use crate::features::Pass;
+use crate::parameters::Handle;
+use crate::pass::Learnt;
+use crate::weights::Piece;
+
+/// Rows, normalised, `[rows, H]`.
+pub(crate) fn layer_norm(pass: &Pass, rows: Tensor<2>, scale: Handle, offset: Handle) -> Tensor<2> {
+    let [count, size] = rows.dims();
+    let [scale, offset] = [scale, offset].map(|handle| pass.learnt(Piece::Whole(handle)));
+    compute(pass, LayerNorm { count, size, scale, offset }, vec![input(rows)])
+}
+
+struct LayerNorm {
+    count: usize,
+    size: usize,
+    scale: Learnt,
+    offset: Learnt,
+}
+
+impl Operation for LayerNorm {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.count, self.size]
+    }
+
+    fn forward(&self, &[rows, ..]: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Kept {
+        let mut moments = vec![0.0; 2 * self.count];
+        kernel(Isa::best(), rows, self.scale.matrix.values(), self.offset.matrix.values(), out, &mut moments);
+        Arc::new(moments)
+    }
+
+    fn backward(
+        &self,
+        &[rows, ..]: &Slices<'_>,
+        kept: &Kept,
+        d_out: &[f32],
+        _: &[bool; INPUTS],
+        _: &mut Scratch,
+    ) -> InputGradients {
+        let kept: &(dyn Any + Send + Sync) = &**kept;
+        let moments: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let mut d_rows = vec![0.0; rows.len()];
+        self.scale.sum.add(self.size, |d_scale| {
+            self.offset.sum.add(self.size, |d_offset| {
+                let scale = self.scale.matrix.values();
+                layer_norm_backward(Isa::best(), (rows, moments), scale, d_out, &mut d_rows, d_scale, d_offset);
+            });
+        });
+        let mut gradients = InputGradients::default();
+        gradients[0] = Some(d_rows);
+        gradients
+    }
+}
+
+impl std::fmt::Debug for LayerNorm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LayerNorm({} rows)", self.count)
+    }
+}

@@ -1,0 +1,108 @@
+//! One pass of a part of a batch through the network: what it reads of the weights, and what it owes them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use burn::tensor::{Device, Gradients, Tensor};
+
+use crate::encode::Encoders;
+use crate::features::Affine;
+use crate::parameters::{Handle, Linear};
+use crate::weights::{Matrix, Piece, PieceGradients, Sum, Weights};
+
+/// One pass of a part of a batch through the network.
+pub struct Pass {
+    /// Size of hidden vectors.
+    pub hidden: usize,
+    /// Whether fused kernels are used where there are some.
+    pub(crate) fused: bool,
+    /// The place of the algorithm among the network's.
+    pub(crate) task: usize,
+    pub(crate) weights: Weights,
+    encoders: Encoders,
+    leaves: RefCell<BTreeMap<Piece, Tensor<2>>>,
+    sums: RefCell<BTreeMap<Piece, Arc<Sum>>>,
+    /// Fused operations add to gradients of pieces themselves. What they return depends on this number, so that their turn comes
+    /// even where nothing else that they read has a gradient.
+    pub(crate) tie: Tensor<1>,
+}
+
+/// A piece that a fused operation reads, and where it adds its gradient.
+#[derive(Clone)]
+pub(crate) struct Learnt {
+    pub(crate) matrix: Arc<Matrix>,
+    pub(crate) sum: Arc<Sum>,
+}
+
+impl Pass {
+    pub(crate) fn new(weights: &Weights, task: usize, encoders: &Encoders, fused: bool) -> Pass {
+        Pass {
+            hidden: encoders.hidden,
+            fused,
+            task,
+            weights: weights.clone(),
+            encoders: encoders.clone(),
+            leaves: RefCell::default(),
+            sums: RefCell::default(),
+            tie: weights.leaf(Tensor::zeros([1], &weights.device())),
+        }
+    }
+
+    /// Where it is computed.
+    pub(crate) fn device(&self) -> Device {
+        self.weights.device()
+    }
+
+    /// The value of a parameter.
+    pub fn get(&self, handle: Handle) -> Tensor<2> {
+        self.piece(Piece::Whole(handle))
+    }
+
+    /// `x W + b` over rows of hidden vectors.
+    pub fn linear(&self, layer: Linear, x: Tensor<2>) -> Tensor<2> {
+        let rows = x.dims()[0];
+        Affine::new(self, rows, 1).over(layer, x).rows()
+    }
+
+    /// A piece for ordinary operations.
+    pub(crate) fn piece(&self, piece: Piece) -> Tensor<2> {
+        let leaf = || self.weights.leaf(self.shared(piece).tensor.clone());
+        self.leaves.borrow_mut().entry(piece).or_insert_with(leaf).clone()
+    }
+
+    /// A piece for fused operations.
+    pub(crate) fn learnt(&self, piece: Piece) -> Learnt {
+        let sum = Arc::clone(self.sums.borrow_mut().entry(piece).or_default());
+        Learnt { matrix: self.shared(piece), sum }
+    }
+
+    fn shared(&self, piece: Piece) -> Arc<Matrix> {
+        self.weights.piece(self.task, &self.encoders, piece)
+    }
+
+    /// What was found of the gradients of pieces.
+    pub(crate) fn gradients(&self, found: &mut Gradients) -> PieceGradients {
+        let mut gradients = PieceGradients::new();
+        for (&piece, leaf) in self.leaves.borrow().iter() {
+            if let Some(gradient) = leaf.grad_remove(found) {
+                gradients.insert(piece, gradient.try_into_vec_as().expect("f32"));
+            }
+        }
+        for (&piece, sum) in self.sums.borrow().iter() {
+            let sum = sum.take();
+            if !sum.is_empty() {
+                add(&mut gradients, piece, sum);
+            }
+        }
+        gradients
+    }
+}
+
+/// Adds a gradient to others.
+pub(crate) fn add(gradients: &mut PieceGradients, piece: Piece, more: Vec<f32>) {
+    match gradients.get_mut(&piece) {
+        Some(sum) => sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more),
+        None => drop(gradients.insert(piece, more)),
+    }
+}
