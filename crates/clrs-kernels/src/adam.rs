@@ -1,13 +1,15 @@
 //! One update of Adam over slices, as optax computes it, and the norm of gradients.
 //!
-//! Each number takes the same operations in the same order as the plain loop in `clrs-nn`, none of them fused, so that an update
-//! has the same bits on every instruction set, and those of that loop.
+//! Each number takes the same operations in the same order, none of them fused, so that an update has the same bits on every
+//! instruction set.
 
 use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
 
-const FIRST_DECAY: f32 = 0.9;
-const SECOND_DECAY: f32 = 0.999;
+/// How much of the mean of gradients stays.
+pub const FIRST_DECAY: f32 = 0.9;
+/// How much of the mean of their squares stays.
+pub const SECOND_DECAY: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
 /// What is the same for all numbers of an update.

@@ -44,7 +44,7 @@ impl Network {
                 Tensor::<3>::from_data(TensorData::new(values[place].clone(), [lanes, rows, numbers]), &device)
             };
             let said = self.said(task, lanes, nodes, &device, |place| tensor(&step.now, place));
-            let hints = self.chunk_hints(task, step, &state, &mut mode, &|place| tensor(&step.now, place));
+            let hints = self.chunk_hints(pass, step, &state, &mut mode, &|place| tensor(&step.now, place));
             // A sample that begins knows nothing of the one before.
             let keep: Vec<f32> = step.begins.iter().flat_map(|&begins| vec![f32::from(!begins); nodes]).collect();
             let keep = Tensor::<2>::from_data(TensorData::new(keep, [lanes * nodes, 1]), &device);
@@ -56,8 +56,7 @@ impl Network {
             let outputs = self.decode(pass, &read, Stage::Output, &mut mode);
             let mut add = |place: usize, logits: &Tensor<3>, truth: &[f32], marks: &[bool]| {
                 if let Some(logits) = select(logits, marks) {
-                    let cost = cost(&spec[place], logits, chosen(truth, marks), &device);
-                    sum = sum.clone() + cost / cells[place].max(1.0);
+                    sum = sum.clone() + cost(pass, &spec[place], logits, chosen(truth, marks), cells[place]);
                 }
             };
             if self.settings().hint_mode.is_judged() {
@@ -76,12 +75,13 @@ impl Network {
     /// The hints that lanes read: the truth where a sample begins or chance says so, else what was predicted.
     fn chunk_hints(
         &self,
-        task: usize,
+        pass: &Pass,
         step: &ChunkStep,
         state: &State,
         mode: &mut Mode<'_>,
         truth: &dyn Fn(usize) -> Tensor<3>,
     ) -> Vec<(usize, Tensor<3>)> {
+        let task = pass.task;
         let spec = &self.tasks()[task].spec;
         let random = if let Mode::Train(random) = mode { random.as_deref_mut() } else { None };
         let coins = force(self.settings().teacher_forcing, step.begins.len(), random);
@@ -90,7 +90,7 @@ impl Network {
         let one = |place: usize| {
             let predicted = state.hints.iter().flatten().find(|(of, _)| *of == place);
             let Some((_, logits)) = predicted else { return truth(place) };
-            choose(&forced, self.feed(spec[place].kind, logits.clone(), false), || truth(place))
+            choose(&forced, self.feed(pass, spec[place].kind, logits.clone(), false), || truth(place))
         };
         self.encoders(task).of(spec, Stage::Hint).map(|encoder| (encoder.probe, one(encoder.probe))).collect()
     }

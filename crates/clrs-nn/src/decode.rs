@@ -250,7 +250,10 @@ impl Decoder {
 }
 
 /// Logarithms of a matrix whose rows and columns sum to 1 (Sinkhorn's method); no node points to itself. Of each `[N, N]`.
-pub(crate) fn log_sinkhorn(logits: Tensor<3>, rounds: usize) -> Tensor<3> {
+pub(crate) fn log_sinkhorn(pass: &Pass, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
+    if pass.fused {
+        return fused::log_sinkhorn(pass, logits, rounds);
+    }
     let [_, n, _] = logits.dims();
     let diagonal = Tensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * -1e6;
     let start = logits / TEMPERATURE + diagonal;

@@ -3,8 +3,11 @@
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Tensor, TensorData};
 use clrs::Kind;
+use clrs_kernels::{Isa, sinkhorn};
 
 use crate::decode::log_sinkhorn;
+use crate::features::Pass;
+use crate::fused;
 
 /// Rounds of Sinkhorn's method: inside the decoder, on what is fed back, and on what is scored.
 pub(crate) const DECODED: usize = 10;
@@ -12,24 +15,27 @@ pub(crate) const FED_BACK: usize = 25;
 pub(crate) const SCORED: usize = 50;
 
 /// Logits as chances, `[B, R, K]`, with their gradients.
-pub(crate) fn soft(kind: Kind, logits: Tensor<3>) -> Tensor<3> {
+pub(crate) fn soft(pass: &Pass, kind: Kind, logits: Tensor<3>) -> Tensor<3> {
     match kind {
         Kind::Scalar => logits,
+        Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(pass, logits, FED_BACK).exp(),
+        _ if pass.fused => fused::chances(pass, logits, kind != Kind::Mask),
         Kind::Mask => sigmoid(logits),
         Kind::MaskOne | Kind::Categorical { .. } | Kind::Pointer => softmax(logits, 2),
-        Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(logits, FED_BACK).exp(),
     }
 }
 
 /// Logits as decisions, `[B, R, K]`: 0, or 1 for what is chosen. Scalars stay as they are. No gradient passes.
 pub(crate) fn hard(kind: Kind, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
     let (device, shape) = (logits.device(), logits.dims());
-    let logits = match kind {
-        Kind::Scalar => return logits.detach(),
-        Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(logits, rounds),
-        _ => logits,
-    };
+    if kind == Kind::Scalar {
+        return logits.detach();
+    }
     let mut values: Vec<f32> = logits.try_into_vec_as().expect("f32");
+    if matches!(kind, Kind::Permutation | Kind::CyclicPermutation) {
+        let [_, nodes, _] = shape;
+        values.chunks_exact_mut(nodes * nodes).for_each(|logits| sinkhorn::forward(Isa::best(), nodes, logits, rounds, None));
+    }
     if kind == Kind::Mask {
         for value in &mut values {
             *value = f32::from(*value > 0.0);

@@ -1,15 +1,27 @@
 //! What a prediction costs.
 
 use burn::tensor::activation::log_softmax;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use clrs::{Kind, Probe};
 
 use crate::batch::NOT_ASKED;
+use crate::features::Pass;
+use crate::fused;
 
-/// What logits `[B, R, K]` cost, given what is true: the sum over cells, `[1]`.
-pub(crate) fn cost(probe: &Probe, logits: Tensor<3>, mut truth: Vec<f32>, device: &Device) -> Tensor<1> {
-    let shape = logits.dims();
-    let tensor = |values: Vec<f32>| Tensor::<3>::from_data(TensorData::new(values, shape), device);
+/// What logits `[B, R, K]` cost, given what is true: the mean over so many cells, `[1]`.
+pub(crate) fn cost(pass: &Pass, probe: &Probe, logits: Tensor<3>, truth: Vec<f32>, cells: f64) -> Tensor<1> {
+    #[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]
+    let weight = (1.0 / cells.max(1.0)) as f32;
+    if pass.fused {
+        return fused::cost(pass, probe, logits, truth, weight);
+    }
+    sum(probe, logits, truth) * weight
+}
+
+/// The sum over cells.
+fn sum(probe: &Probe, logits: Tensor<3>, mut truth: Vec<f32>) -> Tensor<1> {
+    let (shape, device) = (logits.dims(), logits.device());
+    let tensor = |values: Vec<f32>| Tensor::<3>::from_data(TensorData::new(values, shape), &device);
     match probe.kind {
         Kind::Scalar => (logits - tensor(truth)).square().sum(),
         Kind::Mask => {

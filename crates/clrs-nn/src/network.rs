@@ -130,7 +130,6 @@ impl Network {
     /// The loss of a batch of an algorithm, `[1]`: of its outputs, and of its hints where these are judged. `cells` says of
     /// each probe how many cells its loss is a mean over: [`Batch::judged_cells`] of the batch that this one is a part of.
     pub fn loss(&self, pass: &Pass, batch: &Batch, cells: &[f64], random: Option<&mut RandomState>) -> Tensor<1> {
-        let device = pass.device();
         let spec = batch.spec();
         let judged = self.settings.hint_mode.is_judged();
         let mut hints: Vec<Option<Tensor<1>>> = vec![None; spec.len()];
@@ -140,19 +139,17 @@ impl Network {
                 return;
             }
             let logits = if logits.dims()[0] == samples { logits.clone() } else { logits.clone().slice([0..samples]) };
-            let now = cost(&spec[place], logits, batch.values(place, step + 1, samples), &device);
+            let now = cost(pass, &spec[place], logits, batch.values(place, step + 1, samples), cells[place]);
             hints[place] = Some(match hints[place].take() {
                 None => now,
                 Some(before) => before + now,
             });
         });
         let of_output = |(place, logits): (usize, Tensor<3>)| {
-            (place, cost(&spec[place], logits, batch.values(place, 0, batch.samples()), &device))
+            cost(pass, &spec[place], logits, batch.values(place, 0, batch.samples()), cells[place])
         };
-        let hints = hints.into_iter().enumerate().filter_map(|(place, sum)| Some((place, sum?)));
-        let costs = outputs.into_iter().map(of_output).chain(hints);
-        let mean = |(place, sum): (usize, Tensor<1>)| sum / cells[place].max(1.0);
-        costs.map(mean).reduce(|sum, cost| sum + cost).expect("an algorithm has an output")
+        let costs = outputs.into_iter().map(of_output).chain(hints.into_iter().flatten());
+        costs.reduce(|sum, cost| sum + cost).expect("an algorithm has an output")
     }
 
     /// Runs over the steps of a batch and returns the logits of every output by its place in the spec, samples in the batch's
@@ -184,7 +181,7 @@ impl Network {
         let places: Vec<usize> = (0..batch.samples()).collect();
         for step in 0..batch.steps() {
             let (now, next) = (batch.live(step), batch.live(step + 1));
-            let hints = self.hints(task, batch, step, now, state.hints.take(), &mut mode, &device);
+            let hints = self.hints(pass, batch, step, now, state.hints.take(), &mut mode);
             let (read, lstm) = self.step(pass, &inputs, &hints, now, &state, &mut mode);
             let logits = self.decode(pass, &read, Stage::Hint, &mut mode);
             watch(&Shown { step, alive: &places[..now], hidden: &read.next, hints: &logits });
@@ -234,20 +231,18 @@ impl Network {
     }
 
     /// The hints that a step reads, by their places in the spec: the truth, or what was predicted.
-    #[expect(clippy::too_many_arguments, reason = "one call, and a struct of them would have no other use")]
     pub(crate) fn hints(
         &self,
-        task: usize,
+        pass: &Pass,
         batch: &Batch,
         step: usize,
         samples: usize,
         predicted: Option<Vec<(usize, Tensor<3>)>>,
         mode: &mut Mode<'_>,
-        device: &Device,
     ) -> Vec<(usize, Tensor<3>)> {
-        let spec = batch.spec();
-        let read = self.heads[task].encoders.of(spec, Stage::Hint);
-        let truth = |place: usize| batch.tensor(place, step, samples, device);
+        let (spec, device) = (batch.spec(), pass.device());
+        let read = self.heads[pass.task].encoders.of(spec, Stage::Hint);
+        let truth = |place: usize| batch.tensor(place, step, samples, &device);
         let Some(predicted) = predicted else {
             return read.map(|encoder| (encoder.probe, truth(encoder.probe))).collect();
         };
@@ -258,7 +253,7 @@ impl Network {
         let feed = |place: usize| {
             let logits = predicted.iter().find(|(of, _)| *of == place).expect("what is read is predicted").1.clone();
             let logits = if logits.dims()[0] == samples { logits } else { logits.slice([0..samples]) };
-            let fed = self.feed(spec[place].kind, logits, matches!(mode, Mode::Evaluate));
+            let fed = self.feed(pass, spec[place].kind, logits, matches!(mode, Mode::Evaluate));
             match &forced {
                 None => fed,
                 Some(forced) => choose(forced, fed, || truth(place)),
@@ -268,7 +263,7 @@ impl Network {
     }
 
     /// What is fed back of the logits of a hint.
-    pub(crate) fn feed(&self, kind: Kind, logits: Tensor<3>, evaluating: bool) -> Tensor<3> {
+    pub(crate) fn feed(&self, pass: &Pass, kind: Kind, logits: Tensor<3>, evaluating: bool) -> Tensor<3> {
         let hard = match self.settings.feedback {
             Feedback::Soft => false,
             Feedback::Hard | Feedback::Hard2022 => true,
@@ -277,7 +272,7 @@ impl Network {
         match (hard, kind) {
             (true, Kind::Scalar) if self.settings.feedback == Feedback::Hard2022 => logits,
             (true, _) => feedback::hard(kind, logits, FED_BACK),
-            (false, _) => feedback::soft(kind, logits),
+            (false, _) => feedback::soft(pass, kind, logits),
         }
     }
 
@@ -338,7 +333,7 @@ impl Network {
                 if let Mode::Train(Some(random)) = mode {
                     logits = logits.clone() + gumbel(logits.dims(), random, &logits.device());
                 }
-                logits = log_sinkhorn(logits, DECODED);
+                logits = log_sinkhorn(pass, logits, DECODED);
             }
             (decoder.probe, logits)
         };

@@ -2,7 +2,10 @@
 //!
 //! One pass over the numbers in the memory of the host: the same bits on every device and for any number of threads.
 
-use crate::parameters::{Owner, Parameters};
+use clrs_kernels::{Isa, adam};
+use rayon::prelude::*;
+
+use crate::parameters::{Owner, Parameter, Parameters};
 
 /// What decides an update.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,10 +29,6 @@ pub struct Adam {
     pub second: Vec<Vec<f32>>,
 }
 
-const FIRST_DECAY: f32 = 0.9;
-const SECOND_DECAY: f32 = 0.999;
-const EPSILON: f32 = 1e-8;
-
 impl Adam {
     /// Before the first update.
     pub fn new(parameters: &Parameters) -> Adam {
@@ -44,36 +43,26 @@ impl Adam {
     /// If there are not as many gradients as parameters.
     pub fn update(&mut self, parameters: &mut Parameters, gradients: &[Option<Vec<f32>>], task: usize, rule: Rule) -> f32 {
         assert_eq!(gradients.len(), parameters.values.len(), "a gradient for each parameter, or none");
-        let norm = gradients.iter().flatten().flatten().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
+        let isa = Isa::best();
+        let norm = gradients.iter().flatten().map(|gradient| adam::sum_of_squares(isa, gradient)).sum::<f64>().sqrt();
         #[expect(clippy::cast_possible_truncation, reason = "gradients are f32")]
         let norm = norm as f32;
         let scale = if rule.grad_clip > 0.0 && norm >= rule.grad_clip { rule.grad_clip / norm } else { 1.0 };
 
         self.updates += 1;
         #[expect(clippy::cast_possible_truncation, reason = "as optax computes it, and long before 2^31 updates it is 1")]
-        let correction = |decay: f32| 1.0 - decay.powi(self.updates.min(i32::MAX as u64) as i32);
-        let (first_part, second_part) = (correction(FIRST_DECAY), correction(SECOND_DECAY));
-        for (place, gradient) in gradients.iter().enumerate() {
-            let owner = parameters.list()[place].owner;
-            if matches!(owner, Owner::Algorithm(of) if of != task) {
-                continue;
+        let part = |decay: f32| 1.0 - decay.powi(self.updates.min(i32::MAX as u64) as i32);
+        let parts = [part(adam::FIRST_DECAY), part(adam::SECOND_DECAY)];
+        let Parameters { list, values } = parameters;
+        let numbers = values.par_iter_mut().zip(&mut self.first).zip(&mut self.second);
+        numbers.zip(gradients).zip(&*list).for_each(|((((values, first), second), gradient), Parameter { owner, .. })| {
+            if matches!(owner, Owner::Algorithm(of) if *of != task) {
+                return;
             }
-            let moves = owner != Owner::Processor || !rule.freeze_processor;
-            let (first, second) = (&mut self.first[place], &mut self.second[place]);
-            let (values, count) = (&mut parameters.values[place], first.len());
-            let mut one = |at: usize, gradient: f32| {
-                first[at] = FIRST_DECAY * first[at] + (1.0 - FIRST_DECAY) * gradient;
-                second[at] = SECOND_DECAY * second[at] + (1.0 - SECOND_DECAY) * gradient * gradient;
-                if moves {
-                    let step = (first[at] / first_part) / ((second[at] / second_part).sqrt() + EPSILON);
-                    values[at] -= rule.learning_rate * step;
-                }
-            };
-            match gradient {
-                Some(gradient) => gradient.iter().enumerate().for_each(|(at, &gradient)| one(at, gradient * scale)),
-                None => (0..count).for_each(|at| one(at, 0.0)),
-            }
-        }
+            let moves = *owner != Owner::Processor || !rule.freeze_processor;
+            let update = adam::Update { scale, learning_rate: moves.then_some(rule.learning_rate), parts };
+            adam::update(isa, update, gradient.as_deref(), values, first, second);
+        });
         norm
     }
 }

@@ -61,7 +61,7 @@ pub enum Start {
 /// step, and checkpoints and other programs read them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    list: Vec<Parameter>,
+    pub(crate) list: Vec<Parameter>,
     pub(crate) values: Vec<Vec<f32>>,
 }
 

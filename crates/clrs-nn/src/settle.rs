@@ -24,7 +24,7 @@ impl Network {
         let mut before: Option<Decisions> = None;
         let mut results: Vec<(usize, Vec<f32>)> = Vec::new();
         for step in 0.. {
-            let hints = self.hints(task, batch, step, alive.len(), state.hints.take(), mode, &device);
+            let hints = self.hints(pass, batch, step, alive.len(), state.hints.take(), mode);
             let (read, lstm) = self.step(pass, &inputs, &hints, alive.len(), &state, mode);
             let hints = self.decode(pass, &read, Stage::Hint, mode);
             watch(&Shown { step, alive: &alive, hidden: &read.next, hints: &hints });

@@ -10,6 +10,8 @@ mod attention;
 mod messages;
 mod norm;
 mod pointers;
+mod rows;
+mod words;
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -32,6 +34,8 @@ pub(crate) use attention::{Matched, attention};
 pub(crate) use messages::{Layers, Prepared, Senders, messages};
 pub(crate) use norm::layer_norm;
 pub(crate) use pointers::{edge_pointers, pointers, triplets};
+pub(crate) use rows::{chances, cost, log_sinkhorn};
+pub(crate) use words::words;
 
 /// The most inputs that an operation has.
 const INPUTS: usize = 7;

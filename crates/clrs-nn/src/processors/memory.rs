@@ -4,11 +4,14 @@
 //! Its oddities are kept, since its numbers are: encodings are cut to whole numbers and looked up as words in tables, whole
 //! numbers outside a table give NaN, the tables start at 0, and neither the hidden state nor a layer norm takes part.
 
+use std::sync::Arc;
+
 use burn::tensor::activation::{relu, softmax};
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::{Output, Processor};
 use crate::features::{Input, Pass};
+use crate::fused;
 use crate::parameters::{Builder, Handle, Start};
 use crate::settings::Settings;
 
@@ -60,12 +63,11 @@ impl Processor for Memory {
         let edges = Tensor::cat(vec![edges, Tensor::zeros([b, n, 1, h], &device)], 2);
         let edges = Tensor::cat(vec![edges, Tensor::zeros([b, 1, n + 1, h], &device)], 1);
 
-        let words = |rows: Tensor<2>, handle: Handle| embed(rows, pass.get(handle), h);
-        let question = words(questions.reshape([b * (n + 1), h]), self.questions).reshape([b * (n + 1), 1, EMBEDDING]);
-        let stories = edges.reshape([b * (n + 1) * (n + 1), h]);
-        let shape = [b * (n + 1), n + 1, EMBEDDING];
-        let memory = words(stories.clone(), self.stories).reshape(shape);
-        let answers = words(stories, self.outputs).reshape(shape);
+        let questions = Sentences::new(questions.reshape([b * (n + 1), h]));
+        let question = questions.embed(pass, self.questions).reshape([b * (n + 1), 1, EMBEDDING]);
+        let stories = Sentences::new(edges.reshape([b * (n + 1) * (n + 1), h]));
+        let [memory, answers] =
+            [self.stories, self.outputs].map(|table| stories.embed(pass, table).reshape([b * (n + 1), n + 1, EMBEDDING]));
         // The rest of the memory holds no story, but has its own contents.
         let rest = Tensor::zeros([b * (n + 1), MEMORY - (n + 1), EMBEDDING], &device);
         let memory = Tensor::cat(vec![memory, rest.clone()], 1) + pass.get(self.contents).unsqueeze::<3>();
@@ -84,31 +86,50 @@ impl Processor for Memory {
     }
 }
 
-/// Sentences of `h` words each, as the sum of their words' embeddings, each weighted by its position: `[rows, EMBEDDING]`.
-fn embed(rows: Tensor<2>, table: Tensor<2>, h: usize) -> Tensor<2> {
-    let (device, [count, _]) = (rows.device(), rows.dims());
-    // Words are whole numbers: towards 0, negative ones from the end; the last word is nothing.
-    let numbers: Vec<f32> = rows.try_into_vec_as().expect("f32");
-    let size = i64::try_from(h).expect("a size");
-    #[expect(clippy::cast_possible_truncation, reason = "cut on purpose")]
-    let word = |number: f32| match number as i64 {
-        word if (0..size).contains(&word) => word,
-        word if (-size..0).contains(&word) => word + size,
-        _ => size, // outside: NaN
-    };
-    let words: Vec<i64> = numbers.into_iter().map(word).collect();
-    let special = Tensor::from_data(
-        TensorData::new([vec![0.0f32; EMBEDDING], vec![f32::NAN; EMBEDDING]].concat(), [2, EMBEDDING]),
-        &device,
-    );
-    let table = Tensor::cat(vec![table, special], 0);
-    let words = Tensor::<1, Int>::from_data(TensorData::new(words, [count * h]), &device);
-    let embedded = table.select(0, words).reshape([count, h, EMBEDDING]);
-    (embedded * positions(h, &device)).sum_dim(1).reshape([count, EMBEDDING])
+/// Sentences, as many words each as a row has numbers.
+struct Sentences {
+    words: Arc<Vec<u16>>,
+    /// Words of each.
+    length: usize,
+    device: Device,
 }
 
-/// How much a word counts at its position, `[1, h, EMBEDDING]`.
-fn positions(h: usize, device: &burn::tensor::Device) -> Tensor<3> {
+impl Sentences {
+    /// Words are whole numbers: towards 0, negative ones from the end; the last word is nothing.
+    fn new(rows: Tensor<2>) -> Sentences {
+        let (device, [_, length]) = (rows.device(), rows.dims());
+        let numbers: Vec<f32> = rows.try_into_vec_as().expect("f32");
+        let size = i64::try_from(length).expect("a size");
+        #[expect(clippy::cast_possible_truncation, reason = "cut on purpose")]
+        let word = |number: f32| match number as i64 {
+            word if (0..size).contains(&word) => word,
+            word if (-size..0).contains(&word) => word + size,
+            _ => size, // outside: NaN
+        };
+        let word = |number: f32| u16::try_from(word(number)).expect("fewer words than `hidden`");
+        Sentences { words: Arc::new(numbers.into_iter().map(word).collect()), length, device }
+    }
+
+    /// The sum of their words' embeddings, each weighted by its position: `[sentences, EMBEDDING]`.
+    fn embed(&self, pass: &Pass, table: Handle) -> Tensor<2> {
+        let positions = positions(self.length);
+        if pass.fused {
+            return fused::words(pass, Arc::clone(&self.words), table, Arc::new(positions));
+        }
+        let count = self.words.len() / self.length;
+        let special = [vec![0.0f32; EMBEDDING], vec![f32::NAN; EMBEDDING]].concat();
+        let special = Tensor::from_data(TensorData::new(special, [2, EMBEDDING]), &self.device);
+        let table = Tensor::cat(vec![pass.get(table), special], 0);
+        let words: Vec<i64> = self.words.iter().map(|&word| word.into()).collect();
+        let words = Tensor::<1, Int>::from_data(TensorData::new(words, [count * self.length]), &self.device);
+        let embedded = table.select(0, words).reshape([count, self.length, EMBEDDING]);
+        let positions = Tensor::<3>::from_data(TensorData::new(positions, [1, self.length, EMBEDDING]), &self.device);
+        (embedded * positions).sum_dim(1).reshape([count, EMBEDDING])
+    }
+}
+
+/// How much a word counts at its position, `[h, EMBEDDING]`.
+fn positions(h: usize) -> Vec<f32> {
     let (size, words) = (EMBEDDING as f64, h as f64);
     let weight = |word: usize, part: usize| (part as f64 + 1.0 - size / 2.0) * (word as f64 + 1.0 - words / 2.0);
     #[expect(clippy::cast_possible_truncation, reason = "the reference keeps f32")]
@@ -118,5 +139,5 @@ fn positions(h: usize, device: &burn::tensor::Device) -> Tensor<3> {
             1.0 + 4.0 * product / EMBEDDING as f32 / h as f32
         })
     });
-    Tensor::from_data(TensorData::new(weights.collect::<Vec<f32>>(), [1, h, EMBEDDING]), device)
+    weights.collect()
 }

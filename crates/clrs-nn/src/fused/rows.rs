@@ -1,0 +1,182 @@
+//! What is done with the rows of logits: what they cost, their chances, and Sinkhorn's method.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs::{Kind, Probe};
+use clrs_kernels::rows::{log_softmax, softmax, softmax_backward};
+use clrs_kernels::{Isa, Scratch, sinkhorn};
+
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use crate::batch::NOT_ASKED;
+use crate::features::Pass;
+
+/// What logits `[B, R, K]` cost, given what is true and how much a cell counts: the sum over cells, `[1]`.
+pub(crate) fn cost(pass: &Pass, probe: &Probe, logits: Tensor<3>, truth: Vec<f32>, weight: f32) -> Tensor<1> {
+    let [_, _, numbers] = logits.dims();
+    compute(pass, Cost { kind: probe.kind, masked: probe.masked, numbers, truth, weight }, vec![input(logits)])
+}
+
+#[derive(Debug)]
+struct Cost {
+    kind: Kind,
+    masked: bool,
+    numbers: usize,
+    truth: Vec<f32>,
+    weight: f32,
+}
+
+impl Operation for Cost {
+    fn shape(&self) -> Vec<usize> {
+        vec![1]
+    }
+
+    /// Keeps the gradient: it is known as soon as the cost is.
+    fn forward(&self, &[logits, ..]: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Kept {
+        let mut d = logits.to_vec();
+        let mut sum = 0.0f64;
+        match self.kind {
+            Kind::Scalar => {
+                for (d, truth) in d.iter_mut().zip(&self.truth) {
+                    let apart = *d - truth;
+                    sum += f64::from(apart * apart);
+                    *d = 2.0 * apart;
+                }
+            }
+            Kind::Mask => {
+                for (d, &truth) in d.iter_mut().zip(&self.truth) {
+                    let x = *d;
+                    if self.masked && truth == NOT_ASKED {
+                        *d = 0.0;
+                        continue;
+                    }
+                    let small = (-x.abs()).exp();
+                    sum += f64::from(x.max(0.0) - x * truth + small.ln_1p());
+                    let chance = if x >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
+                    *d = chance - truth;
+                }
+            }
+            Kind::MaskOne | Kind::Pointer | Kind::Categorical { .. } => {
+                log_softmax(Isa::best(), &mut d, self.numbers);
+                for (d, truth) in d.chunks_exact_mut(self.numbers).zip(self.truth.chunks_exact(self.numbers)) {
+                    // A row of classes without a 1 is not asked.
+                    if matches!(self.kind, Kind::Categorical { .. }) && !truth.contains(&1.0) {
+                        d.fill(0.0);
+                        continue;
+                    }
+                    let total: f32 = truth.iter().sum();
+                    for (d, &truth) in d.iter_mut().zip(truth) {
+                        if truth != 0.0 {
+                            sum -= f64::from(*d * truth);
+                        }
+                        *d = d.exp() * total - truth;
+                    }
+                }
+            }
+            Kind::Permutation | Kind::CyclicPermutation => {
+                for (d, truth) in d.iter_mut().zip(&self.truth) {
+                    sum -= f64::from(*d * truth);
+                    *d = -truth;
+                }
+            }
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a loss is f32")]
+        out.fill(sum as f32 * self.weight);
+        Arc::new(d)
+    }
+
+    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
+        let kept: &(dyn Any + Send + Sync) = &**kept;
+        let d: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let factor = d_out[0] * self.weight;
+        only(d.iter().map(|d| d * factor).collect())
+    }
+}
+
+/// Chances of logits `[B, R, K]`: of each number by itself, or of one in each row.
+pub(crate) fn chances(pass: &Pass, logits: Tensor<3>, one_in_row: bool) -> Tensor<3> {
+    let shape = logits.dims();
+    compute(pass, Chances { shape, one_in_row }, vec![input(logits)])
+}
+
+#[derive(Debug)]
+struct Chances {
+    shape: [usize; 3],
+    one_in_row: bool,
+}
+
+impl Operation for Chances {
+    fn shape(&self) -> Vec<usize> {
+        self.shape.to_vec()
+    }
+
+    fn forward(&self, &[logits, ..]: &Slices<'_>, out: &mut [f32], keep: bool, _: &mut Scratch) -> Kept {
+        out.copy_from_slice(logits);
+        if self.one_in_row {
+            softmax(Isa::best(), out, self.shape[2]);
+        } else {
+            out.iter_mut().for_each(|x| *x = 1.0 / (1.0 + (-*x).exp()));
+        }
+        Arc::new(if keep { out.to_vec() } else { Vec::new() })
+    }
+
+    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
+        let kept: &(dyn Any + Send + Sync) = &**kept;
+        let chances: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let mut d = d_out.to_vec();
+        if self.one_in_row {
+            softmax_backward(Isa::best(), chances, &mut d, self.shape[2]);
+        } else {
+            d.iter_mut().zip(chances).for_each(|(d, chance)| *d *= chance * (1.0 - chance));
+        }
+        only(d)
+    }
+}
+
+/// Sinkhorn's method on logits, `[B, N, N]`.
+pub(crate) fn log_sinkhorn(pass: &Pass, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
+    let [samples, nodes, _] = logits.dims();
+    compute(pass, Sinkhorn { samples, nodes, rounds }, vec![input(logits)])
+}
+
+#[derive(Debug)]
+struct Sinkhorn {
+    samples: usize,
+    nodes: usize,
+    rounds: usize,
+}
+
+impl Operation for Sinkhorn {
+    fn shape(&self) -> Vec<usize> {
+        vec![self.samples, self.nodes, self.nodes]
+    }
+
+    fn forward(&self, &[logits, ..]: &Slices<'_>, out: &mut [f32], keep: bool, _: &mut Scratch) -> Kept {
+        out.copy_from_slice(logits);
+        let mut tapes = Vec::new();
+        for out in out.chunks_exact_mut(self.nodes * self.nodes) {
+            let mut tape = keep.then(sinkhorn::Tape::default);
+            sinkhorn::forward(Isa::best(), self.nodes, out, self.rounds, tape.as_mut());
+            tapes.extend(tape);
+        }
+        Arc::new(tapes)
+    }
+
+    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
+        let kept: &(dyn Any + Send + Sync) = &**kept;
+        let tapes: &Vec<sinkhorn::Tape> = kept.downcast_ref().expect("what forward kept");
+        let mut d = d_out.to_vec();
+        for (d, tape) in d.chunks_exact_mut(self.nodes * self.nodes).zip(tapes) {
+            sinkhorn::backward(Isa::best(), tape, d);
+        }
+        only(d)
+    }
+}
+
+/// The gradient of the one input.
+fn only(gradient: Vec<f32>) -> InputGradients {
+    let mut gradients = InputGradients::default();
+    gradients[0] = Some(gradient);
+    gradients
+}

@@ -1,0 +1,56 @@
+//! Sentences as sums of their words.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs_kernels::words::{self as kernel, Inputs};
+use clrs_kernels::{Isa, Scratch};
+
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute};
+use crate::features::Pass;
+use crate::parameters::Handle;
+use crate::pass::Learnt;
+use crate::weights::Piece;
+
+/// Sentences of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
+pub(crate) fn words(pass: &Pass, words: Arc<Vec<u16>>, table: Handle, positions: Arc<Vec<f32>>) -> Tensor<2> {
+    let table = pass.learnt(Piece::Whole(table));
+    compute(pass, Words { words, positions, table }, Vec::new())
+}
+
+struct Words {
+    words: Arc<Vec<u16>>,
+    positions: Arc<Vec<f32>>,
+    table: Learnt,
+}
+
+impl Words {
+    fn inputs(&self) -> Inputs<'_> {
+        let [_, size] = self.table.matrix.dims();
+        Inputs { size, table: self.table.matrix.values(), positions: &self.positions, words: &self.words }
+    }
+}
+
+impl Operation for Words {
+    fn shape(&self) -> Vec<usize> {
+        let [_, size] = self.table.matrix.dims();
+        vec![self.words.len() * size / self.positions.len(), size]
+    }
+
+    fn forward(&self, _: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Kept {
+        kernel::forward(Isa::best(), &self.inputs(), out);
+        Arc::new(())
+    }
+
+    fn backward(&self, _: &Slices<'_>, _: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
+        let count = self.table.matrix.values().len();
+        self.table.sum.add(count, |sum| kernel::backward(Isa::best(), &self.inputs(), d_out, sum));
+        InputGradients::default()
+    }
+}
+
+impl std::fmt::Debug for Words {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Words({} in all)", self.words.len())
+    }
+}
