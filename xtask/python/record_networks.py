@@ -1,7 +1,10 @@
 """What the reference's network computes: golden/networks/CASE.safetensors, and any other case from the command line.
 
-    record_networks.py --case '{"algorithm": "bfs", "processor": "mpnn"}' --out FILE     record it
+    record_networks.py --case '{"algorithm": "bfs", "processor": "mpnn"}' --out FILE     record it: its settings to stdout
     record_networks.py --case '{"algorithm": "bfs", "processor": "mpnn"}' --time 20      time it: JSON to stdout
+
+With `--only evaluation` no loss, gradients or training, with `--only training` nothing else; with `--no-outcome` a file has
+parameters and the batch alone, for cases that the reference cannot compute.
 
 A file holds, all as float32: `param/MODULE/NAME`, `grad/..` of the same in training and its `loss`; the batch after the
 transforms, `input/NAME`, `hint/NAME`, `output/NAME`, `lengths`; at evaluation `eval/NAME`, the outputs as they are decoded,
@@ -33,13 +36,19 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, help="the safetensors file to write")
     parser.add_argument("--tries", type=int, default=network.TRIES, help="seeds to try for one without near-ties; 0: do not look")
     parser.add_argument("--time", type=int, metavar="ROUNDS", help="time so many steps and evaluations")
+    parser.add_argument("--only", choices=network.PARTS, help="record and time this part alone")
+    parser.add_argument("--no-outcome", action="store_true", help="record parameters and the batch alone")
     arguments = parser.parse_args()
+    parts = (arguments.only,) if arguments.only else network.PARTS
     if arguments.time:  # before anything else takes memory
         import network_times  # not on every system
 
-        print(json.dumps(network_times.measure(network.complete(arguments.case), arguments.time)))
+        print(json.dumps(network_times.measure(network.complete(arguments.case), arguments.time, parts)))
     if arguments.out:
-        write(arguments.out, *network.record(arguments.case, arguments.tries))
+        tries, parts = (0, ()) if arguments.no_outcome else (arguments.tries, parts)
+        named, metadata = network.record(arguments.case, tries, parts)
+        write(arguments.out, named, metadata)
+        print(metadata["settings"])  # its seed may be another
 
 
 def write(path, named, metadata):

@@ -45,6 +45,15 @@ pub(crate) enum Comparison {
         /// Samples made on the fly as for the generalist, or those of the benchmark (its training set at 16 nodes, its test set at 64)
         #[arg(long, default_value = "generalist", value_parser = ["generalist", "canonical"])]
         data: String,
+        /// Training or evaluation alone, in both programs: training at 64 nodes takes the reference minutes and many GB
+        #[arg(long, value_parser = ["training", "evaluation"])]
+        only: Option<String>,
+        /// Seeds to try for one whose decisions are not nearly tied; with 0 the seed is taken as it is, and what differs may be a tie
+        #[arg(long, default_value_t = 20)]
+        tries: usize,
+        /// GB that the reference may take before it counts as too large; four fifths of what is free if not said
+        #[arg(long, value_name = "GB")]
+        memory: Option<f64>,
         /// Ours in ordinary operations
         #[arg(long)]
         no_fused: bool,
@@ -60,7 +69,21 @@ impl Comparison {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
             Comparison::Generation { algorithms, json } => generation(algorithms, json.as_ref()),
-            Comparison::Training { algorithms, processors, size, hidden, batch, seed, rounds, data, no_fused, json } => {
+            Comparison::Training {
+                algorithms,
+                processors,
+                size,
+                hidden,
+                batch,
+                seed,
+                rounds,
+                data,
+                only,
+                tries,
+                memory,
+                no_fused,
+                json,
+            } => {
                 let reference = Reference::prepare()?;
                 run(&mut cargo(&["build", "--release", "--quiet", "--workspace", "--examples"]))?;
                 let mut script = reference.script("compare_training.py");
@@ -68,10 +91,18 @@ impl Comparison {
                 for (name, value) in [("--algorithms", algorithms), ("--processors", processors), ("--data", data)] {
                     script.arg(name).arg(value);
                 }
-                for (name, value) in [("--size", size), ("--hidden", hidden), ("--batch", batch), ("--rounds", rounds)] {
+                for (name, value) in
+                    [("--size", size), ("--hidden", hidden), ("--batch", batch), ("--rounds", rounds), ("--tries", tries)]
+                {
                     script.arg(name).arg(value.to_string());
                 }
                 script.arg("--seed").arg(seed.to_string());
+                if let Some(only) = only {
+                    script.arg("--only").arg(only);
+                }
+                if let Some(memory) = memory {
+                    script.arg("--memory").arg(memory.to_string());
+                }
                 if *no_fused {
                     script.arg("--no-fused");
                 }

@@ -36,6 +36,15 @@ enum Task {
         #[arg(long)]
         only: Option<test::Stage>,
     },
+    /// Time every kernel: microseconds, rate, and share of what the machine can do
+    Bench {
+        /// Those whose names have this in them; all if not said
+        #[arg(default_value = "")]
+        name: String,
+        /// How long; the more, the less others on the machine matter
+        #[arg(long, default_value_t = 20)]
+        seconds: u32,
+    },
     /// Measure ours beside the reference
     Compare {
         #[command(subcommand)]
@@ -77,6 +86,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Task::Test { only } => test::run_stages(only),
+        Task::Bench { name, seconds } => bench(&name, seconds),
         Task::Compare { comparison } => comparison.run(),
         Task::Goldens { kinds, check } => goldens::record(&kinds, check),
         Task::Exports { algorithms } => exports::compare(&algorithms),
@@ -91,6 +101,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Kernels have no dependencies: their package alone is built quickly, and nothing else is built anew.
+fn bench(name: &str, seconds: u32) -> anyhow::Result<()> {
+    let arguments = ["run", "--release", "--quiet", "--package", "clrs-kernels", "--example", "bench", "--"];
+    command::run(command::cargo(&arguments).args([&seconds.to_string(), name]))
 }
 
 /// The root of the repository.

@@ -1,6 +1,9 @@
 //! What the machine's multiply-add units do with nothing in the way: the limit that rates of kernels are shares of.
 
 use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
 
 use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
@@ -8,6 +11,39 @@ use crate::simd::{LANES, Simd};
 /// Multiplies and adds in registers. Returns how many floating-point operations that were.
 pub fn multiply_add(isa: Isa, rounds: u32) -> f64 {
     isa.run(Rounds(rounds))
+}
+
+/// Floating-point operations per second of so many threads together.
+///
+/// The threads are started and warm before anything is measured, and begin together: what it costs to start them, and a clock
+/// that is still slow, do not count. The best of some short measurements is taken, since the machine may be shared.
+///
+/// # Panics
+/// If a thread cannot be started.
+pub fn rate(isa: Isa, threads: usize) -> f64 {
+    /// About five milliseconds each.
+    const ROUNDS: u32 = 1 << 20;
+    const WARM_UP: usize = 5;
+    const MEASURED: usize = 20;
+    let threads = threads.max(1);
+    let barrier = Barrier::new(threads);
+    let work = || -> Vec<f64> {
+        let measure = |_| {
+            barrier.wait();
+            let start = Instant::now();
+            let operations = multiply_add(isa, ROUNDS);
+            barrier.wait();
+            operations * threads as f64 / start.elapsed().as_secs_f64()
+        };
+        (0..WARM_UP + MEASURED).map(measure).skip(WARM_UP).collect()
+    };
+    let rates: Vec<Vec<f64>> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("it only counts")).collect()
+    });
+    // A thread that was woken late sees less time go by: the one that sees most is right.
+    let slowest = |round: usize| rates.iter().map(|of| of[round]).fold(f64::MAX, f64::min);
+    (0..MEASURED).map(slowest).fold(0.0, f64::max)
 }
 
 struct Rounds(u32);
@@ -40,4 +76,24 @@ fn rounds<S: Simd, const CHAINS: usize>(s: S, count: u32) -> f64 {
         black_box(s.sum(sum));
     }
     f64::from(count) * (2 * CHAINS * LANES) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{multiply_add, rate};
+    use crate::isa::Isa;
+
+    #[test]
+    fn a_round_of_every_instruction_set_is_whole_registers() {
+        for isa in Isa::available() {
+            let (one, ten) = (multiply_add(isa, 1), multiply_add(isa, 10));
+            assert!(one >= 2.0 * 16.0 && ten.to_bits() == (10.0 * one).to_bits(), "{isa}");
+        }
+    }
+
+    #[test]
+    fn the_rate_of_threads_is_a_number_above_nought() {
+        let rate = rate(Isa::best(), 2);
+        assert!(rate.is_finite() && rate > 0.0);
+    }
 }

@@ -1,60 +1,112 @@
-//! Our side of `cargo xtask compare training`: reads a recording of dm-clrs, says how far our network is from it, and how long
-//! it takes for the same batch: a step of training (gradients and update), and an evaluation.
+//! Our side of `cargo xtask compare training`: `compare RECORDING training|evaluation ROUNDS [no-fused]`.
+//!
+//! Reads a recording of dm-clrs and says how long the same batch takes, how much memory that is, how many floating-point
+//! operations, what the machine could do in that time, and how far our network is from what is recorded. A step of training is
+//! gradients and update. Both in one process would share their memory, so each has its own.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use burn::tensor::Device;
+use clrs_kernels::messages::Count;
+use clrs_kernels::{Isa, peak};
 use clrs_nn::optimise::{Adam, Rule};
-use clrs_nn::recording::Recording;
+use clrs_nn::recording::{Differences, Recording};
+use clrs_nn::work::Work;
 use clrs_nn::{Batch, evaluate, train};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("which recording?")?);
-    let rounds: usize = arguments.next().map_or(Ok(0), |rounds| rounds.parse())?;
+    let part = arguments.next().ok_or("training or evaluation?")?;
+    let rounds: usize = arguments.next().ok_or("how many rounds?")?.parse()?;
     let mut recording = Recording::read(&path)?;
     recording.network.fused = arguments.next().as_deref() != Some("no-fused");
-    let device = Device::flex();
-    let batch = Batch::new(&recording.dense);
-
-    let mut steps = Vec::new();
-    let mut first = 0.0;
-    let rule = Rule { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
-    let (mut parameters, mut adam) = (recording.parameters.clone(), Adam::new(&recording.parameters));
-    for round in 0..=rounds {
-        let now = Instant::now();
-        let (_, gradients) = train::gradients(&recording.network, &parameters, 0, &batch, &device, |_| None);
-        adam.update(&mut parameters, &gradients, 0, rule);
-        if round == 0 {
-            first = started.elapsed().as_secs_f64();
-        } else {
-            steps.push(now.elapsed().as_secs_f64() * 1e3);
-        }
-    }
-    let peak = peak_bytes();
-    let weights = recording.parameters.fixed(&device);
-    let mut evaluations = Vec::new();
-    for round in 0..=rounds {
-        let now = Instant::now();
-        evaluate::predict_parts(&recording.network, &weights, 0, &batch);
-        if round > 0 {
-            evaluations.push(now.elapsed().as_secs_f64() * 1e3);
-        }
-    }
-    let report = json!({
-        "differences": recording.compare(&device)?,
-        "first_step_seconds": first,
-        "train_ms": steps,
-        "eval_ms": evaluations,
-        "train_peak_bytes": peak,
-        "peak_bytes": peak_bytes(),
-    });
+    let report = match &part[..] {
+        "training" => training(&recording, started, rounds)?,
+        "evaluation" => evaluation(&recording, started, rounds),
+        other => return Err(format!("training or evaluation, not {other}").into()),
+    };
     writeln!(std::io::stdout(), "{report}")?;
     Ok(())
+}
+
+fn training(recording: &Recording, started: Instant, rounds: usize) -> Result<Value, Box<dyn std::error::Error>> {
+    let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
+    let rule = Rule { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
+    let (mut parameters, mut adam) = (recording.parameters.clone(), Adam::new(&recording.parameters));
+    let measured = Measured::new(started, rounds, || {
+        let (_, gradients) = train::gradients(&recording.network, &parameters, 0, &batch, &device, |_| None);
+        adam.update(&mut parameters, &gradients, 0, rule);
+    });
+    let work = Work::count(recording.network.settings(), &batch, measured.messages);
+    let mut differences = None;
+    if recording.file.arrays.contains_key("loss") {
+        let mut found = Differences::default();
+        recording.compare_training(&device, &mut found)?;
+        differences = Some(json!({ "loss": found.loss, "gradients": found.gradients, "worst": found.worst }));
+    }
+    Ok(measured.report(work.map(|work| work.forward + work.backward), differences.as_ref()))
+}
+
+fn evaluation(recording: &Recording, started: Instant, rounds: usize) -> Value {
+    let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
+    let weights = recording.parameters.fixed(&device);
+    let measured = Measured::new(started, rounds, || {
+        evaluate::predict_parts(&recording.network, &weights, 0, &batch);
+    });
+    let work = Work::count(recording.network.settings(), &batch, measured.messages);
+    let mut differences = None;
+    if recording.file.arrays.keys().any(|name| name.starts_with("eval/")) {
+        let mut found = Differences::default();
+        recording.compare_evaluation(&device, &mut found);
+        differences = Some(json!({ "logits": found.logits, "decisions": found.decisions }));
+    }
+    measured.report(work.map(|work| work.forward), differences.as_ref())
+}
+
+/// What the rounds of one part took.
+struct Measured {
+    first_seconds: f64,
+    milliseconds: Vec<f64>,
+    peak_bytes: Option<u64>,
+    /// Of one round.
+    messages: Count,
+}
+
+impl Measured {
+    /// The first round is not among those that count.
+    fn new(started: Instant, rounds: usize, mut round: impl FnMut()) -> Measured {
+        let before = Count::so_far();
+        round();
+        let (first_seconds, messages) = (started.elapsed().as_secs_f64(), Count::so_far() - before);
+        let mut timed = || {
+            let now = Instant::now();
+            round();
+            now.elapsed().as_secs_f64() * 1e3
+        };
+        let milliseconds = (0..rounds).map(|_| timed()).collect();
+        Measured { first_seconds, milliseconds, peak_bytes: peak_bytes(), messages }
+    }
+
+    /// The peak is measured here: as many threads as a round has, right after the rounds.
+    fn report(&self, operations: Option<f64>, differences: Option<&Value>) -> Value {
+        let threads = rayon::current_num_threads();
+        json!({
+            "first_seconds": self.first_seconds,
+            "milliseconds": self.milliseconds,
+            "peak_bytes": self.peak_bytes,
+            "messages": { "sent": self.messages.sent, "won": self.messages.won },
+            "operations": operations,
+            "threads": threads,
+            "peak_operations_per_second": peak::rate(Isa::best(), threads),
+            "isa": Isa::best().name(),
+            "differences": differences,
+        })
+    }
 }
 
 /// The most memory this process has held, where Linux tells it.

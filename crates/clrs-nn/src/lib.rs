@@ -3,7 +3,8 @@
 //! Everything is driven by the spec of an algorithm: no algorithm is named here. `network` puts encoders (`encode`), a
 //! processor (`processors`) and decoders (`decode`) together; `batch` is what it reads, `loss` what it is judged by.
 //! `train` runs a `recipe` on `data` and leaves its traces in a folder (`run`). `trained` is a network of such a folder,
-//! `evaluate` says how well it does on a `set`, and `summary` puts several of them together, beside the `paper`.
+//! `evaluate` says how well it does on a `set`, and `summary` puts several of them together, beside the `paper`. `work` counts
+//! what a batch costs.
 
 mod answers;
 pub mod batch;
@@ -38,6 +39,7 @@ pub mod tensors;
 pub mod train;
 pub mod trained;
 mod weights;
+pub mod work;
 
 pub use batch::Batch;
 pub use network::{BuildError, Mode, Network, Shown, Task};

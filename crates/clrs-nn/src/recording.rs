@@ -90,6 +90,13 @@ impl Recording {
     /// Computes the same with our network.
     pub fn compare(&self, device: &Device) -> Result<Differences, RecordingError> {
         let mut differences = Differences::default();
+        self.compare_training(device, &mut differences)?;
+        self.compare_evaluation(device, &mut differences);
+        Ok(differences)
+    }
+
+    /// Loss and gradients alone.
+    pub fn compare_training(&self, device: &Device, differences: &mut Differences) -> Result<(), RecordingError> {
         let batch = Batch::new(&self.dense);
         let weights = self.parameters.tracked(device);
         let pass = self.network.pass(&weights, 0);
@@ -111,11 +118,12 @@ impl Recording {
             }
         }
         differences.gradients = (error / norm).sqrt();
-        self.compare_predictions(&batch, device, &mut differences);
-        Ok(differences)
+        Ok(())
     }
 
-    fn compare_predictions(&self, batch: &Batch, device: &Device, into: &mut Differences) {
+    /// Predictions alone, as far as they are recorded.
+    pub fn compare_evaluation(&self, device: &Device, into: &mut Differences) {
+        let batch = &Batch::new(&self.dense);
         let mut hints: Vec<(usize, usize, Tensor<3>)> = Vec::new();
         let pass = self.network.pass(&self.parameters.fixed(device), 0);
         let outputs = self.network.unroll(&pass, batch, Mode::Evaluate, &mut |step, place, logits| {

@@ -19,6 +19,7 @@
 //! gets no gradient: it wins only against messages that are less, or where there are none. A NaN wins if it is the first
 //! message and loses otherwise, so that NaN weights give NaN.
 
+mod count;
 mod edges;
 mod passes;
 mod rows;
@@ -26,6 +27,7 @@ mod winners;
 
 use std::sync::OnceLock;
 
+pub use self::count::Count;
 use self::edges::EdgeList;
 pub use self::edges::Senders;
 pub use self::passes::{backward, forward};

@@ -1,5 +1,8 @@
 //! Forward and backward: tiles of messages through all layers.
 
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::count;
 use super::edges::{Edge, EdgeList};
 use super::rows::{EdgeRows, EdgeRowsBack, MaxRows};
 use super::winners::{NOBODY, Winners};
@@ -56,6 +59,7 @@ pub fn forward(
         None => (&mut own, None, None),
     };
     list.set(n, inputs.from);
+    count::SENT.fetch_add(list.edges.len() as u64, Relaxed);
     let work = &mut scratch.messages;
     work.fit(n, prepared, inputs);
     if let Some(kept) = &mut kept {
@@ -146,6 +150,7 @@ pub fn backward(
     let weights = prepared.transposed();
     let (stride, width) = (work.first.stride, work.first.width());
     work.won.collect(&tape.list, &tape.places, d_out, h);
+    count::WON.fetch_add(work.won.edges.len() as u64, Relaxed);
     let in_tile: [u32; TILE] = std::array::from_fn(|i| u32::try_from(i).expect("small"));
     for begin in (0..work.won.edges.len()).step_by(TILE) {
         let end = (begin + TILE).min(work.won.edges.len());

@@ -1,0 +1,53 @@
+"""The numbers of `cargo xtask compare training --json FILE` as Markdown tables, for docs/performance.md.
+
+    performance_table.py FILE..
+
+A table for training and one for evaluation, a row for each case of each file, and the geometric mean of the ratios.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+
+from compare_training import MB, PARTS, geometric_mean
+
+HEAD = """\
+| algorithm | processor | nodes | reference, ms | ours, ms | ratio | reference, MB | ours, MB | share of peak |
+|---|---|--:|--:|--:|--:|--:|--:|--:|"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    rows = [row for path in parser.parse_args().files for row in json.loads(path.read_text())["rows"]]
+    tables = [table(part, [row for row in rows if part in row]) for part in PARTS if any(part in row for row in rows)]
+    print("\n\n".join(tables))
+
+
+def table(part, rows):
+    mean = geometric_mean([row[part]["ratio"] for row in rows])
+    title = "A step of training" if part == "training" else "An evaluation"
+    last = f"Geometric mean of the ratios: {mean:.1f}x." if mean else ""
+    return "\n".join([f"{title}:", "", HEAD, *(line(row["case"], row[part]) for row in rows), "", last]).rstrip()
+
+
+def line(case, found):
+    theirs, ours = found["reference"], found["ours"]
+    milliseconds = lambda of: format(statistics.median(of["milliseconds"]), ".1f")
+    megabytes = lambda of: format(of["peak_bytes"] / MB, ".0f")
+    cells = [
+        case["algorithm"],
+        case["processor"],
+        case["size"],
+        milliseconds(theirs) if theirs else "does not fit",
+        milliseconds(ours),
+        f"{found['ratio']:.1f}x" if found["ratio"] else "-",
+        megabytes(theirs) if theirs else "-",
+        megabytes(ours),
+        f"{found['share_of_peak']:.0%}" if found["share_of_peak"] else "-",
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+if __name__ == "__main__":
+    main()
