@@ -19,7 +19,7 @@ use crate::lstm::{Lstm, LstmState};
 use crate::parameters::{Builder, Owner, Parameters};
 use crate::processors::{self, Processor};
 use crate::settings::{Feedback, Settings};
-use crate::weights::{PieceGradients, Weights};
+use crate::weights::{self, PieceGradients, Weights};
 
 /// An algorithm that a network is made for.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,8 +123,8 @@ impl Network {
     }
 
     /// Gradients of parameters from those that passes found.
-    pub(crate) fn gradients(&self, weights: &Weights, task: usize, found: PieceGradients) -> Vec<Option<Vec<f32>>> {
-        weights.gradients(&self.heads[task].encoders, found)
+    pub(crate) fn gradients(&self, parameters: &Parameters, task: usize, found: PieceGradients) -> Vec<Option<Vec<f32>>> {
+        weights::gradients(parameters, &self.heads[task].encoders, found)
     }
 
     /// The loss of a batch of an algorithm, `[1]`: of its outputs, and of its hints where these are judged. `cells` says of

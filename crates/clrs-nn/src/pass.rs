@@ -92,7 +92,7 @@ impl Pass {
         for (&piece, sum) in self.sums.borrow().iter() {
             let sum = sum.take();
             if !sum.is_empty() {
-                add(&mut gradients, piece, sum);
+                add(gradients.entry(piece).or_default(), sum);
             }
         }
         gradients
@@ -100,9 +100,10 @@ impl Pass {
 }
 
 /// Adds a gradient to others.
-pub(crate) fn add(gradients: &mut PieceGradients, piece: Piece, more: Vec<f32>) {
-    match gradients.get_mut(&piece) {
-        Some(sum) => sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more),
-        None => drop(gradients.insert(piece, more)),
+pub(crate) fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
+    if sum.is_empty() {
+        *sum = more;
+    } else {
+        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
     }
 }

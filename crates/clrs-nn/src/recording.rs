@@ -104,7 +104,7 @@ impl Recording {
         let expected = f64::from(self.array("loss")?[0]);
         differences.loss = (f64::from(loss.clone().into_scalar::<f32>()) - expected).abs() / expected.abs();
 
-        let gradients = self.network.gradients(&weights, 0, pass.gradients(&mut loss.backward()));
+        let gradients = self.network.gradients(&self.parameters, 0, pass.gradients(&mut loss.backward()));
         let (mut error, mut norm, mut worst) = (0.0, 0.0, 0.0);
         for (parameter, gradient) in self.parameters.list().iter().zip(gradients) {
             let expected = self.array(&format!("grad/{}", parameter.reference))?;

@@ -23,7 +23,7 @@ use crate::pass::{self, Pass};
 use crate::recipe::Recipe;
 use crate::run::{self, RunError, RunFolder, State};
 use crate::trained::{TaskError, tasks};
-use crate::weights::PieceGradients;
+use crate::weights::{Piece, PieceGradients};
 
 /// A network in training.
 pub struct Trainer {
@@ -291,14 +291,19 @@ fn in_parts<P: Send, T: Send>(
         ((loss.into_scalar::<f32>(), gradients), more)
     };
     let computed: Vec<((f32, PieceGradients), T)> = parts.into_par_iter().enumerate().map(one).collect();
-    let (losses, more): (Vec<_>, Vec<T>) = computed.into_iter().unzip();
-    let add_up = |mut sum: (f32, PieceGradients), (loss, gradients): (f32, PieceGradients)| {
-        sum.0 += loss;
-        gradients.into_iter().for_each(|(piece, gradient)| pass::add(&mut sum.1, piece, gradient));
-        sum
+    let (found, more): (Vec<_>, Vec<T>) = computed.into_iter().unzip();
+    let (losses, found): (Vec<f32>, Vec<PieceGradients>) = found.into_iter().unzip();
+    let mut by_piece: BTreeMap<Piece, Vec<Vec<f32>>> = BTreeMap::new();
+    for (piece, gradient) in found.into_iter().flatten() {
+        by_piece.entry(piece).or_default().push(gradient);
+    }
+    let add_up = |(piece, gradients): (Piece, Vec<Vec<f32>>)| {
+        let mut sum = Vec::new();
+        gradients.into_iter().for_each(|gradient| pass::add(&mut sum, gradient));
+        (piece, sum)
     };
-    let (loss, gradients) = losses.into_iter().reduce(add_up).expect("a batch has a sample");
-    ((loss, network.gradients(&weights, task, gradients)), more)
+    let sums: Vec<(Piece, Vec<f32>)> = by_piece.into_par_iter().map(add_up).collect();
+    ((losses.iter().sum(), network.gradients(parameters, task, sums.into_iter().collect())), more)
 }
 
 /// What an update is made of.

@@ -6,10 +6,12 @@
 //! parameters once, when all parts are added up.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Tensor, TensorData};
-use clrs_kernels::gemm::Packed;
+use clrs_kernels::gemm::{End, Packed, Start, add_transposed_product, product};
+use clrs_kernels::{Isa, Scratch};
 
 use crate::encode::{Encoders, Place};
 use crate::fused::Prepared;
@@ -96,43 +98,98 @@ impl Weights {
         let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(messages.entry((task, layer)).or_insert_with(|| Arc::new(make())))
     }
+}
 
-    /// Gradients of parameters from those of pieces, in the order of [`Parameters::list`]; none where nothing depends on one.
-    pub(crate) fn gradients(&self, encoders: &Encoders, of_pieces: PieceGradients) -> Vec<Option<Vec<f32>>> {
-        let values = &self.0.values;
-        let mut gradients: Vec<Option<Vec<f32>>> = vec![None; values.len()];
-        let mut add = |Handle(place): Handle, from: usize, more: &[f32]| {
-            let count = values[place].shape().num_elements();
-            let into = gradients[place].get_or_insert_with(|| vec![0.0; count]);
-            into[from..from + more.len()].iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-        };
-        let tracked: Vec<Tensor<2>> = values.iter().map(|value| self.leaf(value.clone())).collect();
-        let mut sum: Option<Tensor<1>> = None;
-        for (piece, gradient) in of_pieces {
-            match piece {
-                Piece::Whole(handle) => add(handle, 0, &gradient),
-                Piece::Block(handle, number) => add(handle, number * gradient.len(), &gradient),
-                _ => {
-                    // What has this gradient: their product's.
-                    let made = compose(&tracked, encoders, piece);
-                    let gradient = Tensor::<2>::from_data(TensorData::new(gradient, made.dims()), &self.device());
-                    let product = (made * gradient).sum();
-                    sum = Some(match sum {
-                        None => product,
-                        Some(sum) => sum + product,
-                    });
-                }
+/// Gradients of parameters from those of pieces, in the order of [`Parameters::list`]; none where nothing depends on one.
+pub(crate) fn gradients(parameters: &Parameters, encoders: &Encoders, of_pieces: PieceGradients) -> Vec<Option<Vec<f32>>> {
+    let mut gradients = Found { parameters, gradients: vec![None; parameters.list().len()] };
+    let mut places: BTreeMap<Place, Encoding> = BTreeMap::new();
+    let encoding = |place| Encoding::new(parameters, encoders, place);
+    for (piece, gradient) in of_pieces {
+        match piece {
+            Piece::Whole(handle) => add(gradients.of(handle), &gradient),
+            Piece::Block(handle, number) => add(&mut gradients.of(handle)[number * gradient.len()..], &gradient),
+            Piece::Encoders(place) => places.entry(place).or_insert_with(|| encoding(place)).add(0, &gradient),
+            Piece::EncoderBias(place) => {
+                let encoding = places.entry(place).or_insert_with(|| encoding(place));
+                encoding.add(encoding.channels * encoding.hidden, &gradient);
+            }
+            Piece::Layer(layer, place) => {
+                let encoding = places.entry(place).or_insert_with(|| encoding(place));
+                encoding.layer(0..encoding.channels, layer, &gradient, &mut gradients);
+            }
+            Piece::LayerBias(layer, place) => {
+                add(gradients.of(layer.bias), &gradient);
+                let encoding = places.entry(place).or_insert_with(|| encoding(place));
+                encoding.layer(encoding.channels..encoding.channels + 1, layer, &gradient, &mut gradients);
             }
         }
-        if let Some(sum) = sum {
-            let mut found = sum.backward();
-            for (place, value) in tracked.iter().enumerate() {
-                if let Some(gradient) = value.grad_remove(&mut found) {
-                    add(Handle(place), 0, &gradient.try_into_vec_as().expect("f32"));
-                }
-            }
+    }
+    for (place, Encoding { d_rows, hidden, channels, .. }) in places {
+        let (weights, bias) = d_rows.split_at(channels * hidden);
+        let mut from = 0;
+        for layer in encoders.at(place) {
+            let count = parameters.values()[layer.weight.0].len();
+            add(gradients.of(layer.weight), &weights[from..from + count]);
+            add(gradients.of(layer.bias), bias);
+            from += count;
         }
-        gradients
+    }
+    gradients.gradients
+}
+
+/// What was found of the gradients of parameters.
+struct Found<'p> {
+    parameters: &'p Parameters,
+    gradients: Vec<Option<Vec<f32>>>,
+}
+
+impl Found<'_> {
+    fn of(&mut self, Handle(place): Handle) -> &mut [f32] {
+        self.gradients[place].get_or_insert_with(|| vec![0.0; self.parameters.values()[place].len()])
+    }
+}
+
+fn add(sum: &mut [f32], more: &[f32]) {
+    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
+/// The encoders of a place, a row for each channel and then the sum of their biases, and their gradient.
+struct Encoding<'p> {
+    parameters: &'p Parameters,
+    channels: usize,
+    hidden: usize,
+    rows: Vec<f32>,
+    d_rows: Vec<f32>,
+}
+
+impl<'p> Encoding<'p> {
+    fn new(parameters: &'p Parameters, encoders: &Encoders, place: Place) -> Encoding<'p> {
+        let (hidden, values) = (encoders.hidden, parameters.values());
+        let mut rows: Vec<f32> = encoders.at(place).flat_map(|layer| &values[layer.weight.0]).copied().collect();
+        if rows.is_empty() {
+            rows = vec![0.0; hidden]; // as `nothing`
+        }
+        let channels = rows.len() / hidden;
+        rows.resize(rows.len() + hidden, 0.0);
+        encoders.at(place).for_each(|layer| add(&mut rows[channels * hidden..], &values[layer.bias.0]));
+        Encoding { parameters, channels, hidden, d_rows: vec![0.0; rows.len()], rows }
+    }
+
+    fn add(&mut self, from: usize, gradient: &[f32]) {
+        add(&mut self.d_rows[from..], gradient);
+    }
+
+    /// A layer on top of some rows, `R W`, has a gradient.
+    fn layer(&mut self, rows: Range<usize>, layer: Linear, gradient: &[f32], gradients: &mut Found<'_>) {
+        let (isa, h, outputs) = (Isa::best(), self.hidden, layer.outputs);
+        let (count, range) = (rows.len(), rows.start * h..rows.end * h);
+        let weight = &self.parameters.values()[layer.weight.0][..h * outputs];
+        let into = &mut gradients.of(layer.weight)[..h * outputs];
+        let scratch = &mut Scratch::default();
+        add_transposed_product(isa, [count, h, outputs], &self.rows[range.clone()], gradient, into, scratch);
+        let transposed = Packed::transposed(weight, outputs, h);
+        product(isa, gradient, &transposed, Start::Result, End::Linear, &mut self.d_rows[range]);
     }
 }
 
