@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs::{Kind, Probe};
-use clrs_kernels::rows::{log_softmax, softmax, softmax_backward};
+use clrs_kernels::rows::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch, sinkhorn};
 
 use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
@@ -13,8 +13,12 @@ use crate::batch::NOT_ASKED;
 use crate::features::Pass;
 
 /// What logits `[B, R, K]` cost, given what is true and how much a cell counts: the sum over cells, `[1]`.
-pub(crate) fn cost(pass: &Pass, probe: &Probe, logits: Tensor<3>, truth: Vec<f32>, weight: f32) -> Tensor<1> {
+pub(crate) fn cost(pass: &Pass, probe: &Probe, logits: Tensor<3>, mut truth: Vec<f32>, weight: f32) -> Tensor<1> {
     let [_, _, numbers] = logits.dims();
+    if let Kind::Categorical { .. } = probe.kind {
+        // A row without a 1 is not asked.
+        truth.chunks_exact_mut(numbers).filter(|row| !row.contains(&1.0)).for_each(|row| row.fill(0.0));
+    }
     compute(pass, Cost { kind: probe.kind, masked: probe.masked, numbers, truth, weight }, vec![input(logits)])
 }
 
@@ -27,71 +31,70 @@ struct Cost {
     weight: f32,
 }
 
+impl Cost {
+    fn is_choice(&self) -> bool {
+        matches!(self.kind, Kind::MaskOne | Kind::Pointer | Kind::Categorical { .. })
+    }
+
+    /// What a number costs, and the gradient.
+    fn of(&self, x: f32, truth: f32) -> (f32, f32) {
+        match self.kind {
+            Kind::Scalar => ((x - truth).powi(2), 2.0 * (x - truth)),
+            Kind::Mask if self.masked && truth == NOT_ASKED => (0.0, 0.0),
+            Kind::Mask => {
+                let small = (-x.abs()).exp();
+                (x.max(0.0) - x * truth + small.ln_1p(), chance(x) - truth)
+            }
+            // Logarithms of chances.
+            _ => (-x * truth, -truth),
+        }
+    }
+}
+
 impl Operation for Cost {
     fn shape(&self) -> Vec<usize> {
         vec![1]
     }
 
-    /// Keeps the gradient: it is known as soon as the cost is.
+    /// Keeps logarithms of chances where one is chosen.
     fn forward(&self, &[logits, ..]: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Kept {
-        let mut d = logits.to_vec();
-        let mut sum = 0.0f64;
-        match self.kind {
-            Kind::Scalar => {
-                for (d, truth) in d.iter_mut().zip(&self.truth) {
-                    let apart = *d - truth;
-                    sum += f64::from(apart * apart);
-                    *d = 2.0 * apart;
-                }
-            }
-            Kind::Mask => {
-                for (d, &truth) in d.iter_mut().zip(&self.truth) {
-                    let x = *d;
-                    if self.masked && truth == NOT_ASKED {
-                        *d = 0.0;
-                        continue;
-                    }
-                    let small = (-x.abs()).exp();
-                    sum += f64::from(x.max(0.0) - x * truth + small.ln_1p());
-                    let chance = if x >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
-                    *d = chance - truth;
-                }
-            }
-            Kind::MaskOne | Kind::Pointer | Kind::Categorical { .. } => {
-                log_softmax(Isa::best(), &mut d, self.numbers);
-                for (d, truth) in d.chunks_exact_mut(self.numbers).zip(self.truth.chunks_exact(self.numbers)) {
-                    // A row of classes without a 1 is not asked.
-                    if matches!(self.kind, Kind::Categorical { .. }) && !truth.contains(&1.0) {
-                        d.fill(0.0);
-                        continue;
-                    }
-                    let total: f32 = truth.iter().sum();
-                    for (d, &truth) in d.iter_mut().zip(truth) {
-                        if truth != 0.0 {
-                            sum -= f64::from(*d * truth);
-                        }
-                        *d = d.exp() * total - truth;
-                    }
-                }
-            }
-            Kind::Permutation | Kind::CyclicPermutation => {
-                for (d, truth) in d.iter_mut().zip(&self.truth) {
-                    sum -= f64::from(*d * truth);
-                    *d = -truth;
-                }
-            }
-        }
+        let mut chances = Vec::new();
+        let sum: f64 = if self.is_choice() {
+            chances = logits.to_vec();
+            log_softmax(Isa::best(), &mut chances, self.numbers);
+            let cells = chances.iter().zip(&self.truth).filter(|(_, truth)| **truth != 0.0);
+            cells.map(|(chance, truth)| f64::from(-chance * truth)).sum()
+        } else {
+            logits.iter().zip(&self.truth).map(|(&x, &truth)| f64::from(self.of(x, truth).0)).sum()
+        };
         #[expect(clippy::cast_possible_truncation, reason = "a loss is f32")]
         out.fill(sum as f32 * self.weight);
-        Arc::new(d)
+        Arc::new(chances)
     }
 
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
+    fn backward(
+        &self,
+        &[logits, ..]: &Slices<'_>,
+        kept: &Kept,
+        d_out: &[f32],
+        _: &[bool; INPUTS],
+        _: &mut Scratch,
+    ) -> InputGradients {
         let kept: &(dyn Any + Send + Sync) = &**kept;
-        let d: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let chances: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
         let factor = d_out[0] * self.weight;
-        only(d.iter().map(|d| d * factor).collect())
+        if self.is_choice() {
+            let mut d: Vec<f32> = self.truth.iter().map(|truth| -truth * factor).collect();
+            log_softmax_backward(Isa::best(), chances, &mut d, self.numbers);
+            return only(d);
+        }
+        only(logits.iter().zip(&self.truth).map(|(&x, &truth)| self.of(x, truth).1 * factor).collect())
     }
+}
+
+/// The chance of yes; nothing where it is lost in rounding next to 1, and products with it would be denormal.
+fn chance(x: f32) -> f32 {
+    if x < -60.0 { 0.0 } else { 1.0 / (1.0 + (-x).exp()) }
 }
 
 /// Chances of logits `[B, R, K]`: of each number by itself, or of one in each row.
@@ -116,7 +119,7 @@ impl Operation for Chances {
         if self.one_in_row {
             softmax(Isa::best(), out, self.shape[2]);
         } else {
-            out.iter_mut().for_each(|x| *x = 1.0 / (1.0 + (-*x).exp()));
+            out.iter_mut().for_each(|x| *x = chance(*x));
         }
         Arc::new(if keep { out.to_vec() } else { Vec::new() })
     }
