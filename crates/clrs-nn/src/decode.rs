@@ -84,14 +84,32 @@ impl<'p> Read<'p> {
         self.sum(layer).by_sample()
     }
 
+    /// Rows of pairs and what a layer multiplies them with: their encodings, and their state if there is one.
+    fn of_pairs(&self, layer: Linear) -> Vec<(Tensor<2>, Piece)> {
+        let mut of_pairs = vec![(self.edges.raw_rows(), Piece::Layer(layer, Place::Edges))];
+        if let Some(state) = &self.edge_state {
+            let [b, n, _, h] = state.dims();
+            of_pairs.push((state.clone().reshape([b * n * n, h]), Piece::Block(layer.weight, 1)));
+        }
+        of_pairs
+    }
+
     /// A layer over an edge's encoding and its state, `[B, N, N, outputs]`, without [`Edges::bias`].
     fn edges(&self, layer: Linear) -> Tensor<4> {
         let [b, n, ..] = self.edges.raw.dims();
-        let mut sum = Affine::new(self.nodes.pass, b * n * n, 1).times(self.edges.raw_rows(), Piece::Layer(layer, Place::Edges));
-        if let Some(state) = &self.edge_state {
-            sum = sum.times(state.clone().reshape([b * n * n, self.nodes.pass.hidden]), Piece::Block(layer.weight, 1));
-        }
+        let sum = Affine::new(self.nodes.pass, b * n * n, 1);
+        let sum = self.of_pairs(layer).into_iter().fold(sum, |sum, (rows, piece)| sum.times(rows, piece));
         sum.rows().reshape([b, n, n, layer.outputs])
+    }
+
+    /// Layers over both nodes of a pair and their edge, `[B, N, N, outputs]`.
+    fn pairs(&self, first: Linear, second: Linear, edge: Linear) -> Tensor<4> {
+        let (b, n, outputs) = (self.nodes.samples, self.nodes.count, edge.outputs);
+        let (first, second) = (self.sum(first).by_sample(), self.sum(second).edge_bias(edge).by_sample());
+        if self.nodes.pass.fused {
+            return fused::pairs(self.nodes.pass, first, second, self.of_pairs(edge));
+        }
+        self.edges(edge) + first.reshape([b, n, 1, outputs]) + second.reshape([b, 1, n, outputs])
     }
 
     /// What a layer makes of the state of edges, `[B * N * N, outputs]`, if there is one.
@@ -200,13 +218,10 @@ impl Decoder {
                 // max(p, q) w = p w + relu(q - p) w, so no pair of vectors is kept beside the differences.
                 let h = pass.hidden;
                 let (from, to) = (read.sum(from).rows(), read.sum(to).edge_bias(edge).rows());
-                let bias = pass.get(last.bias);
                 if pass.fused {
-                    let pieces = [Piece::Layer(edge, Place::Edges), Piece::Whole(last.weight)];
-                    let logits = fused::pointers(pass, from, to, read.edges.raw.clone(), pieces, read.state(edge));
-                    return read.allow(logits + bias.reshape([1, 1, 1]));
+                    return read.allow(fused::pointers(pass, from, to, &read.edges, edge, last, read.state(edge)));
                 }
-                let weight = pass.get(last.weight);
+                let (weight, bias) = (pass.get(last.weight), pass.get(last.bias));
                 let edges = read.edges(edge).swap_dims(1, 2); // seen from the other end
                 let above = edges + to.reshape([b, 1, n, h]) - from.clone().reshape([b, n, 1, h]);
                 let logits = relu(above).reshape([b * n * n, h]).matmul(weight.clone()).reshape([b, n, n])
@@ -214,23 +229,19 @@ impl Decoder {
                 read.allow(logits)
             }
             (Location::Edge, &[first, second, edge]) => {
-                let k = edge.outputs;
-                let second = read.sum(second).edge_bias(edge).rows().reshape([b, 1, n, k]);
-                let logits = read.edges(edge) + read.nodes(first).reshape([b, n, 1, k]) + second;
+                let logits = read.pairs(first, second, edge);
                 if probe.kind == Kind::Mask {
                     return read.allow(logits.reshape([b, n, n])).reshape([b, n * n, 1]);
                 }
-                logits.reshape([b, n * n, k])
+                logits.reshape([b, n * n, edge.outputs])
             }
             (Location::Edge, &[first, second, edge, to, last]) => {
                 let h = pass.hidden;
-                let second = read.sum(second).edge_bias(edge).rows().reshape([b, 1, n, h]);
-                let pairs = read.edges(edge) + read.nodes(first).reshape([b, n, 1, h]) + second;
-                let (to, bias) = (read.sum(to).rows(), pass.get(last.bias).reshape([1, 1, 1]));
+                let (pairs, to) = (read.pairs(first, second, edge), read.sum(to).rows());
                 if pass.fused {
-                    return fused::edge_pointers(pass, pairs, to, Piece::Whole(last.weight)) + bias;
+                    return fused::edge_pointers(pass, pairs, to, last);
                 }
-                let weight = pass.get(last.weight);
+                let (weight, bias) = (pass.get(last.weight), pass.get(last.bias).reshape([1, 1, 1]));
                 let to = to.reshape([b, 1, n, h]);
                 // One first node at a time: all triplets at once would not fit.
                 let of = |first: usize| {

@@ -132,7 +132,7 @@ impl std::fmt::Debug for Affine {
 }
 
 /// Adds to the gradient of a piece, and returns that of the rows, if it is wanted.
-fn term_backward(learnt: &Learnt, x: &[f32], d_out: &[f32], wanted: bool, scratch: &mut Scratch) -> Option<Vec<f32>> {
+pub(super) fn term_backward(learnt: &Learnt, x: &[f32], d_out: &[f32], wanted: bool, scratch: &mut Scratch) -> Option<Vec<f32>> {
     let (isa, [inputs, outputs]) = (Isa::best(), learnt.matrix.dims());
     let rows = d_out.len() / outputs;
     learnt.sum.add(inputs * outputs, |sum| {

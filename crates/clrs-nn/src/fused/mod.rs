@@ -9,7 +9,9 @@ mod affine;
 mod attention;
 mod messages;
 mod norm;
+mod pairs;
 mod pointers;
+mod recall;
 mod rows;
 mod words;
 
@@ -33,7 +35,9 @@ pub(crate) use affine::affine;
 pub(crate) use attention::{Matched, attention};
 pub(crate) use messages::{Layers, Prepared, Senders, messages};
 pub(crate) use norm::layer_norm;
+pub(crate) use pairs::pairs;
 pub(crate) use pointers::{edge_pointers, pointers, triplets};
+pub(crate) use recall::recall;
 pub(crate) use rows::{chances, cost, log_sinkhorn};
 pub(crate) use words::words;
 

@@ -8,24 +8,49 @@ use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel, triplets as triplet_kernel};
 
 use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
-use crate::features::Pass;
+use crate::encode::Place;
+use crate::features::{Edges, Pass};
+use crate::parameters::Linear;
 use crate::pass::Learnt;
 use crate::weights::Piece;
 
-/// Logits of pointers from nodes to nodes, `[B, N, N]`, of both, `[B * N, H]`, raw channels `[B, N, N, channels]` and the layer over
-/// them, the last layer's weight, and what else edges add, `[B * N * N, H]`. Edges are seen from the node pointed at.
+/// The layer from a vector to a logit.
+struct Last {
+    weight: Learnt,
+    bias: Learnt,
+}
+
+impl Last {
+    fn new(pass: &Pass, layer: Linear) -> Last {
+        let [weight, bias] = [layer.weight, layer.bias].map(|handle| pass.learnt(Piece::Whole(handle)));
+        Last { weight, bias }
+    }
+
+    fn add_bias(&self, logits: &mut [f32]) {
+        let bias = self.bias.matrix.values()[0];
+        logits.iter_mut().for_each(|logit| *logit += bias);
+    }
+
+    fn bias_backward(&self, d_logits: &[f32]) {
+        self.bias.sum.add(1, |sum| sum[0] += d_logits.iter().sum::<f32>());
+    }
+}
+
+/// Logits of pointers from nodes to nodes, `[B, N, N]`, of both, `[B * N, H]`, their edges and the layer over these, the last layer,
+/// and what else edges add, `[B * N * N, H]`. Edges are seen from the node pointed at.
 pub(crate) fn pointers(
     pass: &Pass,
     from: Tensor<2>,
     to: Tensor<2>,
-    raw: Tensor<4>,
-    [edge, last]: [Piece; 2],
+    edges: &Edges<'_>,
+    edge: Linear,
+    last: Linear,
     state: Option<Tensor<2>>,
 ) -> Tensor<3> {
-    let ([_, hidden], [samples, nodes, _, channels]) = (from.dims(), raw.dims());
-    let [edge, last] = [edge, last].map(|piece| pass.learnt(piece));
-    let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some(), edge, last };
-    let inputs = [input(from), input(to), input(raw)];
+    let ([_, hidden], [samples, nodes, _, channels]) = (from.dims(), edges.raw.dims());
+    let edge = pass.learnt(Piece::Layer(edge, Place::Edges));
+    let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some(), edge, last: Last::new(pass, last) };
+    let inputs = [input(from), input(to), input(edges.raw.clone())];
     compute(pass, operation, inputs.into_iter().chain(state.map(input)).collect())
 }
 
@@ -36,7 +61,7 @@ struct Pointers {
     channels: usize,
     has_state: bool,
     edge: Learnt,
-    last: Learnt,
+    last: Last,
 }
 
 impl Pointers {
@@ -47,7 +72,7 @@ impl Pointers {
             to: &to[sample * rows..][..rows],
             edges: &edges[sample * pairs * self.channels..][..pairs * self.channels],
             edge: self.edge.matrix.values(),
-            last: self.last.matrix.values(),
+            last: self.last.weight.matrix.values(),
             state: self.has_state.then(|| &state[sample * pairs * self.hidden..][..pairs * self.hidden]),
         }
     }
@@ -68,6 +93,7 @@ impl Operation for Pointers {
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.nodes).enumerate() {
             kernel::forward(Isa::best(), &self.inputs(slices, sample), out, scratch);
         }
+        self.last.add_bias(out);
         Arc::new(())
     }
 
@@ -84,7 +110,7 @@ impl Operation for Pointers {
         let mut edges = wanted[2].then(|| vec![0.0; self.samples * pairs * self.channels]);
         let mut state = self.has_state.then(|| vec![0.0; self.samples * pairs * self.hidden]);
         self.edge.sum.add(self.channels * self.hidden, |edge| {
-            self.last.sum.add(self.hidden, |last| {
+            self.last.weight.sum.add(self.hidden, |last| {
                 for (sample, d_out) in d_out.chunks_exact(pairs).enumerate() {
                     let into = kernel::Gradients {
                         from: &mut from[sample * rows..][..rows],
@@ -98,15 +124,15 @@ impl Operation for Pointers {
                 }
             });
         });
+        self.last.bias_backward(d_out);
         [Some(from), Some(to), edges, state, None, None, None]
     }
 }
 
-/// Logits of pointers from pairs of nodes to nodes, `[B, N * N, N]`, of pairs `[B, N, N, H]`, nodes `[B * N, H]` and the last layer's
-/// weight.
-pub(crate) fn edge_pointers(pass: &Pass, pairs: Tensor<4>, to: Tensor<2>, last: Piece) -> Tensor<3> {
+/// Logits of pointers from pairs of nodes to nodes, `[B, N * N, N]`, of pairs `[B, N, N, H]`, nodes `[B * N, H]` and the last layer.
+pub(crate) fn edge_pointers(pass: &Pass, pairs: Tensor<4>, to: Tensor<2>, last: Linear) -> Tensor<3> {
     let [samples, nodes, _, hidden] = pairs.dims();
-    let operation = EdgePointers { samples, nodes, hidden, last: pass.learnt(last) };
+    let operation = EdgePointers { samples, nodes, hidden, last: Last::new(pass, last) };
     compute(pass, operation, vec![input(pairs), input(to)])
 }
 
@@ -114,13 +140,13 @@ struct EdgePointers {
     samples: usize,
     nodes: usize,
     hidden: usize,
-    last: Learnt,
+    last: Last,
 }
 
 impl EdgePointers {
     fn inputs<'a>(&'a self, &[pairs, to, ..]: &Slices<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
-        let last = self.last.matrix.values();
+        let last = self.last.weight.matrix.values();
         edge_kernel::Inputs { pairs: &pairs[sample * all..][..all], to: &to[sample * rows..][..rows], last }
     }
 }
@@ -140,6 +166,7 @@ impl Operation for EdgePointers {
         for (sample, out) in out.chunks_exact_mut(self.nodes.pow(3)).enumerate() {
             edge_kernel::forward(Isa::best(), &self.inputs(slices, sample), out, scratch);
         }
+        self.last.add_bias(out);
         Arc::new(())
     }
 
@@ -153,7 +180,7 @@ impl Operation for EdgePointers {
     ) -> InputGradients {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
         let (mut d_pairs, mut d_to) = (vec![0.0; self.samples * all], vec![0.0; self.samples * rows]);
-        self.last.sum.add(self.hidden, |last| {
+        self.last.weight.sum.add(self.hidden, |last| {
             for (sample, d_out) in d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
                 let into = edge_kernel::Gradients {
                     pairs: &mut d_pairs[sample * all..][..all],
@@ -163,6 +190,7 @@ impl Operation for EdgePointers {
                 edge_kernel::backward(Isa::best(), &self.inputs(slices, sample), d_out, into, scratch);
             }
         });
+        self.last.bias_backward(d_out);
         [Some(d_pairs), Some(d_to), None, None, None, None, None]
     }
 }

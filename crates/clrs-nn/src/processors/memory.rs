@@ -47,6 +47,22 @@ impl Memory {
         let last = matrix("last/weight", "~_apply/linear_2/w", h);
         Memory { full, questions, stories, contents, outputs, inner, last }
     }
+
+    /// The mean of answers, weighted by how well a question, `[questions, EMBEDDING]`, matches its stories.
+    fn recall(&self, pass: &Pass, question: Tensor<2>, stories: Tensor<2>, answers: Tensor<2>) -> Tensor<2> {
+        if pass.fused {
+            return fused::recall(pass, question, stories, answers, self.contents);
+        }
+        let (device, [count, _]) = (question.device(), question.dims());
+        let own = stories.dims()[0] / count;
+        let shape = [count, own, EMBEDDING];
+        // The rest of the memory holds no story, but has its own contents.
+        let rest = Tensor::zeros([count, MEMORY - own, EMBEDDING], &device);
+        let memory = Tensor::cat(vec![stories.reshape(shape), rest.clone()], 1) + pass.get(self.contents).unsqueeze::<3>();
+        let answers = Tensor::cat(vec![answers.reshape(shape), rest], 1);
+        let match_ = softmax((memory * question.reshape([count, 1, EMBEDDING])).sum_dim(2), 1);
+        (answers * match_).sum_dim(1).reshape([count, EMBEDDING])
+    }
 }
 
 impl Processor for Memory {
@@ -64,18 +80,11 @@ impl Processor for Memory {
         let edges = Tensor::cat(vec![edges, Tensor::zeros([b, 1, n + 1, h], &device)], 1);
 
         let questions = Sentences::new(questions.reshape([b * (n + 1), h]));
-        let question = questions.embed(pass, self.questions).reshape([b * (n + 1), 1, EMBEDDING]);
+        let question = questions.embed(pass, self.questions);
         let stories = Sentences::new(edges.reshape([b * (n + 1) * (n + 1), h]));
-        let [memory, answers] =
-            [self.stories, self.outputs].map(|table| stories.embed(pass, table).reshape([b * (n + 1), n + 1, EMBEDDING]));
-        // The rest of the memory holds no story, but has its own contents.
-        let rest = Tensor::zeros([b * (n + 1), MEMORY - (n + 1), EMBEDDING], &device);
-        let memory = Tensor::cat(vec![memory, rest.clone()], 1) + pass.get(self.contents).unsqueeze::<3>();
-        let answers = Tensor::cat(vec![answers, rest], 1);
-
-        let match_ = softmax((memory * question.clone()).sum_dim(2), 1);
-        let answer = (answers * match_).sum_dim(1) + question;
-        let rows = relu(answer.reshape([b * (n + 1), EMBEDDING]).matmul(pass.get(self.inner)));
+        let [memory, answers] = [self.stories, self.outputs].map(|table| stories.embed(pass, table));
+        let answer = self.recall(pass, question.clone(), memory, answers) + question;
+        let rows = relu(answer.matmul(pass.get(self.inner)));
         let rows = rows.matmul(pass.get(self.last)).reshape([b, n + 1, h]);
         let hidden = rows.clone().slice([0..b, 0..n]) + rows.slice([0..b, n..n + 1]);
         Output { hidden: hidden.reshape([b * n, h]), edges: None }
