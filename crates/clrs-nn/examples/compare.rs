@@ -56,7 +56,7 @@ fn evaluation(recording: &Recording, started: Instant, rounds: usize) -> Value {
     let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
     let weights = recording.parameters.fixed(&device);
     let measured = Measured::new(started, rounds, || {
-        evaluate::predict_parts(&recording.network, &weights, 0, &batch);
+        evaluate::predict(&recording.network, &weights, 0, &batch);
     });
     let work = Work::count(recording.network.settings(), &batch, measured.messages);
     let mut differences = None;

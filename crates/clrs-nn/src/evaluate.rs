@@ -205,8 +205,9 @@ impl Examples {
 
     /// Judges a network on them, which takes as many steps as the algorithm did.
     pub fn judge(&self, candidate: Candidate<'_>) -> Result<Outcome, EvaluateError> {
-        let predict = |Prepared { batch, .. }: &Prepared| predict(candidate, batch);
-        let predicted: Vec<Vec<Array>> = self.batches.par_iter().map(predict).collect();
+        let Candidate { network, weights, task, .. } = candidate;
+        let predict = |Prepared { batch, .. }: &Prepared| predict(network, weights, task, batch);
+        let predicted: Vec<Vec<Array>> = self.batches.iter().map(predict).collect();
         let mut answers = Answers::default();
         self.batches.iter().zip(&predicted).for_each(|(batch, predicted)| answers.add(&batch.outputs, predicted));
         let samples: Vec<Trajectory<'_>> = self.runs.iter().collect();
@@ -215,14 +216,8 @@ impl Examples {
 }
 
 /// The decisions of a network on a batch, which takes as many steps as the algorithm did: an array per output, in the dense layout
-/// and the order of the dense batch.
-pub fn predict(candidate: Candidate<'_>, batch: &Batch) -> Vec<Array> {
-    let logits = unroll(candidate, batch, Steps::Oracle, &mut |_| {});
-    logits.into_iter().map(|(place, logits)| decide(batch, place, logits)).collect()
-}
-
-/// The same, computed in parts, each on one thread.
-pub fn predict_parts(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Array> {
+/// and the order of the dense batch. It is computed in parts, each on one thread.
+pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Array> {
     let unroll = |part: Batch| {
         let logits = network.unroll(&network.pass(weights, task), &part, Mode::Evaluate, &mut |_, _, _| {});
         (part, logits)

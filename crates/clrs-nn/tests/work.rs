@@ -23,7 +23,7 @@ fn a_step_of_training_has_a_message_of_every_pair_of_live_samples() {
     });
     let weights = recording.parameters.fixed(&device);
     let evaluation = counted(&|| {
-        evaluate::predict_parts(&recording.network, &weights, 0, &batch);
+        evaluate::predict(&recording.network, &weights, 0, &batch);
     });
 
     let samples: usize = (0..batch.steps()).map(|step| batch.live(step)).sum();
