@@ -1,27 +1,13 @@
 //! Training as a user does: with any number of threads, stopped halfway, with things that cannot be.
 #![cfg(feature = "networks")]
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-fn clrs(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clrs"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    clrs(arguments).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn path(folder: &Path) -> &str {
-    folder.to_str().expect("a temporary folder's name")
-}
+use common::{clrs, path, run, text};
 
 /// A network that is trained in a second, with everything that chance decides.
 const SMALL: [&str; 26] = [
