@@ -1,20 +1,17 @@
 //! Judging runs as a user does: trained a little, then judged in every way; and what is said where that cannot be.
 #![cfg(feature = "networks")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod common;
 
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use common::{clrs, text};
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn clrs(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clrs"));
-    command.current_dir(folder).args(arguments).stdin(Stdio::null());
-    command.output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+fn run_in(folder: &Path, arguments: &[&str]) -> Output {
+    clrs(arguments).current_dir(folder).output().expect("the program starts")
 }
 
 /// A folder with runs of three steps each: their names, and what is set.
@@ -26,21 +23,21 @@ fn trained(runs: &[(&str, &[&str])]) -> TempDir {
         for setting in common.iter().chain(*settings) {
             arguments.extend(["--set", setting]);
         }
-        let output = clrs(folder.path(), &arguments);
+        let output = run_in(folder.path(), &arguments);
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
     folder
 }
 
 fn json(folder: &Path, arguments: &[&str]) -> Value {
-    let output = clrs(folder, &[&["eval", "--quiet", "--json"], arguments].concat());
+    let output = run_in(folder, &[&["eval", "--quiet", "--json"], arguments].concat());
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 /// The one line that is said where it fails.
 fn error(folder: &Path, arguments: &[&str]) -> String {
-    let output = clrs(folder, &[&["eval", "--quiet"], arguments].concat());
+    let output = run_in(folder, &[&["eval", "--quiet"], arguments].concat());
     let line = text(&output.stderr);
     assert_eq!((output.status.code(), line.lines().count()), (Some(2), 1), "{arguments:?}: {line}");
     line
@@ -67,7 +64,7 @@ fn a_run_is_judged_on_the_benchmark_and_at_any_size() {
     assert!((results[0]["paper"]["mean"].as_f64().expect("a number") - 0.9989).abs() < 1e-9);
     assert!(results[1]["paper"].is_null());
 
-    let table = text(&clrs(folder.path(), &["eval", "a", "--checkpoint", "last", "--split", "val", "--quiet"]).stdout);
+    let table = text(&run_in(folder.path(), &["eval", "a", "--checkpoint", "last", "--split", "val", "--quiet"]).stdout);
     assert!(table.contains("clrs30@2.0.3 val") && table.lines().count() == 2, "{table}");
     for steps in ["max", "fixpoint"] {
         let judged = json(folder.path(), &["a", "--sizes", "6", "--steps", steps]);
@@ -97,7 +94,7 @@ fn runs_that_differ_in_their_seed_have_a_mean_and_a_deviation() {
     let other = summary["algorithms"][1]["score"]["mean"].as_f64().expect("a mean");
     assert!((summary["over_families"]["score"].as_f64().expect("a mean") - f64::midpoint(mean, other)).abs() < 1e-12);
 
-    let table = text(&clrs(folder.path(), &["eval", "a", "b", "c", "--sizes", "5", "--count", "8", "--quiet"]).stdout);
+    let table = text(&run_in(folder.path(), &["eval", "a", "b", "c", "--sizes", "5", "--count", "8", "--quiet"]).stdout);
     assert!(table.contains(" ± ") && table.contains("all families"), "{table}");
 }
 

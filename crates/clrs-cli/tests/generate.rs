@@ -1,32 +1,18 @@
 //! Making sets as a user does: with any number of threads, in parts, stopped halfway, onto a full disk.
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-fn clrs(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clrs"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    clrs(arguments).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use common::{clrs, path, run, text};
 
 fn sets(folder: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("readable").path());
     let mut sets: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|extension| extension == "arrow")).collect();
     sets.sort();
     sets
-}
-
-fn path(folder: &Path) -> &str {
-    folder.to_str().expect("a temporary folder's name")
 }
 
 /// Enough sets that several are under way when the program is killed.

@@ -1,15 +1,19 @@
 //! What `clrs trace --json` prints can be fed back, for every algorithm, through a pipe.
 
+mod common;
+
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use common::{clrs, text};
 
 fn trace(arguments: &[&str], input: &[u8]) -> Vec<u8> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clrs"));
-    command.arg("trace").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = clrs(&["trace"]);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     child.stdin.take().expect("piped").write_all(input).expect("it reads");
     let output = child.wait_with_output().expect("it ends");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
     output.stdout
 }
 

@@ -1,27 +1,13 @@
 //! Training as a user does: with any number of threads, stopped halfway, with things that cannot be.
 #![cfg(feature = "networks")]
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-fn clrs(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_clrs"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    clrs(arguments).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn path(folder: &Path) -> &str {
-    folder.to_str().expect("a temporary folder's name")
-}
+use common::{clrs, path, run, text};
 
 /// A network that is trained in a second, with everything that chance decides.
 const SMALL: [&str; 26] = [
@@ -160,6 +146,38 @@ fn mistakes_are_named_and_nothing_is_lost() {
     std::fs::write(&weights, &bytes[..bytes.len() / 2]).expect("writable");
     begin("hidden=8", "no whole safetensors file");
     assert!(!other.exists());
+}
+
+/// A limit on the size of files stands in for a full disk: metrics reach it first, or checkpoints.
+#[cfg(unix)]
+#[test]
+fn where_nothing_more_can_be_written_the_error_names_file_and_step_and_the_run_goes_on_later() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (full, whole) = (folder.path().join("full"), folder.path().join("whole"));
+    for (out, steps) in [(&full, "steps=8"), (&whole, "steps=16")] {
+        let done = clrs(&SMALL).arg(out).args(["--set", steps]).output().expect("it starts");
+        assert!(done.status.success(), "{}", text(&done.stderr));
+    }
+    let config = full.join("config.toml");
+    let recipe = std::fs::read_to_string(&config).expect("a recipe");
+    std::fs::write(&config, recipe.replace("\nsteps = 8\n", "\nsteps = 16\n")).expect("writable");
+
+    let last = || std::fs::read(full.join("last.safetensors")).expect("a checkpoint");
+    let before = last();
+    let metrics = std::fs::metadata(full.join("metrics.jsonl")).expect("metrics").len();
+    // In blocks of 512 bytes.
+    for (limit, file) in [(metrics / 512 + 1, "metrics.jsonl"), (16, ".safetensors")] {
+        let program = env!("CARGO_BIN_EXE_clrs");
+        let script = format!("trap '' XFSZ; ulimit -f {limit}; exec {program} train --quiet --resume --out {}", path(&full));
+        let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
+        let said = text(&output.stderr);
+        assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.contains(&format!("{file}: cannot be written at step ")), "{said}");
+        assert!(last() == before, "{said}");
+    }
+    let output = run(&["train", "--quiet", "--resume", "--out", path(&full)]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(files(&full) == files(&whole));
 }
 
 #[test]

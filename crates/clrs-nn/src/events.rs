@@ -2,14 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clrs_store::tfds::write_record;
 use prost::Message;
 
 /// A file of events, open at its end.
-pub(crate) struct Events(File);
+pub(crate) struct Events {
+    path: PathBuf,
+    file: File,
+}
 
 #[derive(Message)]
 struct Event {
@@ -40,9 +43,14 @@ struct SummaryValue {
 impl Events {
     /// A new file.
     pub(crate) fn create(path: &Path) -> io::Result<Events> {
-        let mut events = Events(File::create(path)?);
+        let mut events = Events { path: path.into(), file: File::create(path)? };
         events.write_event(&Event { wall_time: now(), file_version: "brain.Event:2".into(), ..Event::default() })?;
         Ok(events)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Numbers of a step by name.
@@ -56,7 +64,7 @@ impl Events {
     fn write_event(&mut self, event: &Event) -> io::Result<()> {
         let mut bytes = Vec::new();
         write_record(&mut bytes, &event.encode_to_vec())?;
-        self.0.write_all(&bytes)
+        self.file.write_all(&bytes)
     }
 }
 

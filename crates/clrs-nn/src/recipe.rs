@@ -5,42 +5,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{Aggregation, EncoderInit, Feedback, HintMode, Settings};
+use crate::settings::Settings;
 
 /// Everything that decides a training run.
+// No `deny_unknown_fields`: serde does not support it beside `flatten`. [`Recipe::parse`] refuses what is unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of the file")]
 pub struct Recipe {
     /// The algorithms to learn, in turn, on one processor. There is no default.
     pub algorithms: Vec<String>,
 
-    /// The processor, by name.
-    pub processor: String,
-    /// Size of every hidden vector.
-    pub hidden: usize,
-    /// How a node puts its messages together: max, mean or sum.
-    pub aggregation: Aggregation,
-    /// Steps of message passing per step of the algorithm.
-    pub message_steps: usize,
-    /// What is done with hints: `encoded_decoded`, `decoded_only`, `none` or `none_encoded_decoded`.
-    pub hint_mode: HintMode,
-    /// How predicted hints are fed back: soft, hard, `hard_on_eval` or `hard_2022`.
-    pub feedback: Feedback,
-    /// Chance that a sample is fed the true hint in a step of training.
-    pub teacher_forcing: f64,
-    /// Whether the processor normalises what it returns.
-    pub layer_norm: bool,
-    /// Heads of attention.
-    pub heads: usize,
-    /// Features of a triplet of nodes.
-    pub triplet_features: usize,
-    /// How encoders start: default or `xavier_on_scalars`.
-    pub init: EncoderInit,
-    /// Whether an LSTM follows the processor.
-    pub lstm: bool,
-    /// Chance that a hidden value is dropped in training.
-    pub dropout: f64,
+    /// The network: its fields stand in the file among the others.
+    #[serde(flatten)]
+    pub network: Settings,
 
     /// Where samples come from: a version of the benchmark (`clrs30@2.0.3`, `clrs30@1.0.0`), `on_the_fly`, or a folder of sets
     /// named `ALGORITHM_train` and `ALGORITHM_val`.
@@ -108,36 +85,9 @@ pub enum Permutations {
 impl Default for Recipe {
     /// One algorithm by the generalist recipe, data made on the fly.
     fn default() -> Recipe {
-        let Settings {
-            processor,
-            hidden,
-            aggregation,
-            message_steps,
-            hint_mode,
-            feedback,
-            teacher_forcing,
-            layer_norm,
-            heads,
-            triplet_features,
-            init,
-            lstm,
-            dropout,
-        } = Settings::default();
         Recipe {
             algorithms: Vec::new(),
-            processor,
-            hidden,
-            aggregation,
-            message_steps,
-            hint_mode,
-            feedback,
-            teacher_forcing,
-            layer_norm,
-            heads,
-            triplet_features,
-            init,
-            lstm,
-            dropout,
+            network: Settings::default(),
             data: ON_THE_FLY.into(),
             order: Order::InOrder,
             lengths: vec![4, 7, 11, 13, 16],
@@ -198,25 +148,6 @@ impl Recipe {
             set(&mut recipe, name, value)?;
         }
         recipe.try_into().map_err(|error| RecipeError::Syntax(Box::new(error)))
-    }
-
-    /// What of it decides a network.
-    pub fn network(&self) -> Settings {
-        Settings {
-            processor: self.processor.clone(),
-            hidden: self.hidden,
-            aggregation: self.aggregation,
-            message_steps: self.message_steps,
-            hint_mode: self.hint_mode,
-            feedback: self.feedback,
-            teacher_forcing: self.teacher_forcing,
-            layer_norm: self.layer_norm,
-            heads: self.heads,
-            triplet_features: self.triplet_features,
-            init: self.init,
-            lstm: self.lstm,
-            dropout: self.dropout,
-        }
     }
 
     /// The whole of it as a file.
@@ -280,8 +211,9 @@ mod tests {
     fn settings_are_read_as_their_fields_are() {
         let settings = ["hidden=64", "lengths=4,8", "learning_rate=1", "layer_norm=false", "processor=pgn"];
         let recipe = Recipe::parse("steps = 7", &settings.map(String::from)).expect("a recipe");
-        assert_eq!((recipe.hidden, recipe.lengths, recipe.learning_rate), (64, vec![4, 8], 1.0));
-        assert_eq!((recipe.layer_norm, &*recipe.processor, recipe.steps), (false, "pgn", 7));
+        let Settings { hidden, layer_norm, processor, .. } = recipe.network;
+        assert_eq!((hidden, layer_norm, &*processor), (64, false, "pgn"));
+        assert_eq!((recipe.lengths, recipe.learning_rate, recipe.steps), (vec![4, 8], 1.0, 7));
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub struct State {
 pub enum RunError {
     #[error("{}: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },
+    #[error("{}: cannot be written at step {step}: {error}; the checkpoint before it is kept", .path.display())]
+    Write { path: PathBuf, step: usize, error: io::Error },
     #[error("{}: a run is there already; go on with it (--resume), or choose another folder", .0.display())]
     Exists(PathBuf),
     #[error("{}: not the folder of a run: it has no config.toml", .0.display())]
@@ -94,8 +96,9 @@ impl RunFolder {
         let metrics_path = path.join("metrics.jsonl");
         let metrics = File::create(&metrics_path).map_err(at(&metrics_path))?;
         let text = serde_json::to_string_pretty(provenance).expect("JSON") + "\n";
-        write_whole(&path.join("provenance.json"), text.as_bytes())?;
-        write_whole(&config, recipe.to_toml().as_bytes())?;
+        let provenance_path = path.join("provenance.json");
+        write_whole(&provenance_path, text.as_bytes()).map_err(at(&provenance_path))?;
+        write_whole(&config, recipe.to_toml().as_bytes()).map_err(at(&config))?;
         RunFolder::with(path, lock, metrics, 0)
     }
 
@@ -104,14 +107,14 @@ impl RunFolder {
         let lock = lock(path)?;
         let metrics_path = path.join("metrics.jsonl");
         let kept = keep_until(&metrics_path, step).map_err(at(&metrics_path))?;
-        write_whole(&metrics_path, kept.as_bytes())?;
+        write_whole(&metrics_path, kept.as_bytes()).map_err(at_step(&metrics_path, step))?;
         let metrics = OpenOptions::new().append(true).open(&metrics_path).map_err(at(&metrics_path))?;
         RunFolder::with(path, lock, metrics, step)
     }
 
     fn with(path: &Path, lock: File, metrics: File, step: usize) -> Result<RunFolder, RunError> {
         let events_path = path.join(format!("events.out.tfevents.{step:010}.clrs"));
-        let events = Events::create(&events_path).map_err(at(&events_path))?;
+        let events = Events::create(&events_path).map_err(at_step(&events_path, step))?;
         Ok(RunFolder { path: path.into(), _lock: lock, metrics, events })
     }
 
@@ -127,9 +130,9 @@ impl RunFolder {
             line[name] = json!(number);
         }
         let path = self.path.join("metrics.jsonl");
-        self.metrics.write_all(format!("{line}\n").as_bytes()).map_err(at(&path))?;
+        self.metrics.write_all(format!("{line}\n").as_bytes()).map_err(at_step(&path, step))?;
         let values = numbers.iter().map(|&(name, number)| (format!("{algorithm}/{name}"), number));
-        self.events.write(step, values).map_err(at(&path))
+        self.events.write(step, values).map_err(at_step(self.events.path(), step))
     }
 
     /// Keeps everything a run needs to go on.
@@ -149,13 +152,17 @@ impl RunFolder {
         for (name, values) in carried.iter().flat_map(|(&of, parts)| carried_arrays(of, parts)) {
             file.arrays.insert(name, (vec![values.len()], values));
         }
-        write_whole(&self.path.join("last.safetensors"), &file.to_bytes())
+        self.save("last.safetensors", &file, state.step)
     }
 
     /// Keeps the parameters of the best validation.
     pub fn save_best(&self, parameters: &Parameters, state: State) -> Result<(), RunError> {
-        let file = checkpoint(parameters, state, 0);
-        write_whole(&self.path.join("best.safetensors"), &file.to_bytes())
+        self.save("best.safetensors", &checkpoint(parameters, state, 0), state.step)
+    }
+
+    fn save(&self, name: &str, file: &NamedArrays, step: usize) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        write_whole(&path, &file.to_bytes()).map_err(at_step(&path, step))
     }
 }
 
@@ -278,22 +285,25 @@ fn keep_until(path: &Path, step: usize) -> io::Result<String> {
 }
 
 /// Writes a file beside its place, and then puts it there: no one finds half of it.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let write = || {
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, like any other file
-        let mut file = builder.tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().map_err(at(path))
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, like any other file
+    let mut file = builder.tempfile_in(folder)?;
+    // As a plain file, whose errors do not name the temporary one.
+    file.as_file_mut().write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> RunError {
     let path = path.to_path_buf();
     move |error| RunError::Io { path: path.clone(), error }
+}
+
+fn at_step(path: &Path, step: usize) -> impl Fn(io::Error) -> RunError {
+    let path = path.to_path_buf();
+    move |error| RunError::Write { path: path.clone(), step, error }
 }

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 /// Everything that decides a network's parameters and what it computes, beside the specs of its algorithms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The processor, by name: see [`crate::processors::RECIPES`].
     pub processor: String,

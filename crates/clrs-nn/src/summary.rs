@@ -114,7 +114,7 @@ pub fn summarise(judged: &[Judged<'_>]) -> Vec<Summary> {
         }
         for set in sets {
             let of_set: Vec<&Judged<'_>> = of_model.iter().copied().filter(|judged| judged.set == set).collect();
-            summaries.push(summary(label.clone(), set, &which.processor, &of_set));
+            summaries.push(summary(label.clone(), set, &which.network.processor, &of_set));
         }
     }
     summaries
@@ -186,7 +186,7 @@ fn labels(models: &[&Recipe]) -> Vec<String> {
     let fields: Vec<&String> = tables[0].keys().filter(|name| *name != "processor").filter(differs).collect();
     let label = |(model, table): (&&Recipe, &toml::Table)| {
         let fields = fields.iter().map(|name| format!(" {name}={}", plain(&table[*name])));
-        model.processor.clone() + &fields.collect::<String>()
+        model.network.processor.clone() + &fields.collect::<String>()
     };
     models.iter().zip(&tables).map(label).collect()
 }
@@ -203,6 +203,7 @@ fn plain(value: &toml::Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Settings;
     use clrs::Registry;
     use clrs::clrs30::Split;
 
@@ -218,9 +219,8 @@ mod tests {
         let algorithms: Vec<_> = registry.iter().take(2).collect();
         let recipe = |algorithm: usize, seed: u32, hidden: usize| Recipe {
             algorithms: vec![algorithms[algorithm].name().into()],
-            processor: "mpnn".into(),
+            network: Settings { processor: "mpnn".into(), hidden, ..Settings::default() },
             seed,
-            hidden,
             ..Recipe::default()
         };
         let runs = [(0, recipe(0, 1, 8), 0.5), (0, recipe(0, 2, 8), 0.7), (1, recipe(1, 1, 8), 0.2), (0, recipe(0, 1, 16), 0.9)];

@@ -102,7 +102,7 @@ impl Trainer {
             Ok(vec![Source::train(&recipe, algorithm, index)?])
         });
         let sources = sources.collect::<Result<Vec<_>, DataError>>()?;
-        let (mut network, parameters) = Network::new(tasks, &recipe.network(), recipe.seed)?;
+        let (mut network, parameters) = Network::new(tasks, &recipe.network, recipe.seed)?;
         network.fused = recipe.fused;
         let validation = indexed().map(|(index, algorithm)| {
             let runs = data::validation(&recipe, algorithm, index)?;

@@ -74,7 +74,7 @@ impl Trained {
             Err(error) => return Err(TrainedError::Task { path, error: Box::new(error) }),
         };
         let (mut network, mut parameters) =
-            Network::new(tasks, &recipe.network(), recipe.seed).map_err(|error| TrainedError::Build { path, error })?;
+            Network::new(tasks, &recipe.network, recipe.seed).map_err(|error| TrainedError::Build { path, error })?;
         network.fused = recipe.fused;
         let of_run = |name: &'static str| {
             let file = folder.join(format!("{name}.safetensors"));

@@ -24,10 +24,10 @@ struct Newborn {
 
 impl Newborn {
     fn new(algorithm: &'static dyn AnyAlgorithm) -> Newborn {
-        let recipe =
-            Recipe { algorithms: vec![algorithm.name().into()], processor: "pgn".into(), hidden: 8, ..Recipe::default() };
+        let network = clrs_nn::Settings { processor: "pgn".into(), hidden: 8, ..clrs_nn::Settings::default() };
+        let recipe = Recipe { algorithms: vec![algorithm.name().into()], network, ..Recipe::default() };
         let (_, tasks) = tasks(&recipe, &Registry::builtin()).expect("a task");
-        let (network, parameters) = Network::new(tasks, &recipe.network(), 7).expect("a network");
+        let (network, parameters) = Network::new(tasks, &recipe.network, 7).expect("a network");
         Newborn { recipe, algorithm, network, parameters }
     }
 

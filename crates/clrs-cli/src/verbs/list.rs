@@ -108,10 +108,16 @@ fn entry(algorithm: &'static dyn AnyAlgorithm) -> Result<Entry> {
 }
 
 fn at_size(algorithm: &'static dyn AnyAlgorithm, size: usize) -> Result<AtSize> {
+    let mut sampler = Sampler::new(algorithm, size, 0, &Settings::default())?;
     let mut recorder = algorithm.recorder();
-    Sampler::new(algorithm, size, 0, &Settings::default())?.record(SAMPLES, &mut recorder)?;
-    let steps = || recorder.runs().iter().map(|run| run.steps());
-    let nodes = recorder.runs().get(0).nodes();
-    let steps = (steps().min().unwrap_or(0), steps().max().unwrap_or(0));
-    Ok(AtSize { size, nodes, steps, max_steps: algorithm.max_steps(nodes) })
+    let (mut nodes, mut fewest, mut most) = (0, usize::MAX, 0);
+    for _ in 0..SAMPLES {
+        // One at a time, in the same memory: fresh memory would cost more than the runs.
+        recorder.clear();
+        sampler.record(1, &mut recorder)?;
+        let run = recorder.runs().get(0);
+        nodes = run.nodes();
+        (fewest, most) = (fewest.min(run.steps()), most.max(run.steps()));
+    }
+    Ok(AtSize { size, nodes, steps: (fewest, most), max_steps: algorithm.max_steps(nodes) })
 }

@@ -53,10 +53,10 @@ fn result(task: &Task<'_>, report: &Report, arguments: &Arguments) -> Value {
     let Task { run: Run { folder, trained }, algorithm, set, .. } = task;
     let Outcome { outputs, score, validity, exactness } = &report.outcome;
     let outputs: Map<String, Value> = outputs.iter().map(|(name, score)| (name.clone(), json!(score))).collect();
-    let paper = set.paper_table().and_then(|table| reported(table, algorithm.name(), &trained.recipe.processor));
+    let paper = set.paper_table().and_then(|table| reported(table, algorithm.name(), &trained.recipe.network.processor));
     let mut result = json!({
         "run": folder, "checkpoint": arguments.checkpoint, "step": trained.step,
-        "processor": trained.recipe.processor, "seed": trained.recipe.seed,
+        "processor": trained.recipe.network.processor, "seed": trained.recipe.seed,
         "algorithm": algorithm.name(), "family": algorithm.family(), "set": of_set(set),
         "samples": report.verdicts.len(), "steps": arguments.steps.steps().name(), "mean_steps": report.mean_steps,
         "score": score, "outputs": outputs, "validity": validity, "exactness": exactness, "paper": of_paper(paper),

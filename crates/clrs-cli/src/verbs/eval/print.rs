@@ -26,7 +26,7 @@ pub(super) fn all(out: &mut impl Write, judged: &[Judged<'_>], arguments: &Argum
 
 fn row(task: &Task<'_>, report: &Report) -> [String; 9] {
     let Task { run: Run { folder, trained }, algorithm, set, .. } = task;
-    let paper = set.paper_table().and_then(|table| reported(table, algorithm.name(), &trained.recipe.processor));
+    let paper = set.paper_table().and_then(|table| reported(table, algorithm.name(), &trained.recipe.network.processor));
     [
         folder.display().to_string(),
         algorithm.name().into(),
