@@ -277,7 +277,6 @@ impl Network {
     }
 
     /// One step of the algorithm: features, messages, and what decoders read of them.
-    #[expect(clippy::too_many_arguments, reason = "what a step is made of")]
     pub(crate) fn step<'p>(
         &self,
         pass: &'p Pass,

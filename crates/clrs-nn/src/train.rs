@@ -299,7 +299,9 @@ fn in_parts<P: Send, T: Send>(
     }
     let add_up = |(piece, gradients): (Piece, Vec<Vec<f32>>)| {
         let mut sum = Vec::new();
-        gradients.into_iter().for_each(|gradient| pass::add(&mut sum, gradient));
+        for gradient in gradients {
+            pass::add(&mut sum, gradient);
+        }
         (piece, sum)
     };
     let sums: Vec<(Piece, Vec<f32>)> = by_piece.into_par_iter().map(add_up).collect();

@@ -1,13 +1,12 @@
 //! Sums of layers.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs_kernels::gemm::{End, Start, add_transposed_product, product};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::features::Pass;
 use crate::pass::Learnt;
 use crate::weights::Piece;
@@ -89,11 +88,10 @@ impl Operation for Affine {
         inputs: &Slices<'_>,
         kept: &Kept,
         d_out: &[f32],
-        wanted: &[bool; INPUTS],
+        wanted: [bool; INPUTS],
         scratch: &mut Scratch,
     ) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let kept: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let kept: &Vec<f32> = what_was_kept(kept);
         let outputs = self.outputs();
         let rectified: Vec<f32>;
         let d_out = if self.rectify {
@@ -105,7 +103,7 @@ impl Operation for Affine {
         let mut gradients = InputGradients::default();
         let mut terms = self.of_nodes.iter().zip(inputs).zip(wanted).zip(&mut gradients);
         for (((learnt, x), wanted), gradient) in terms.by_ref().take(self.of_nodes.len()) {
-            *gradient = term_backward(learnt, x, d_out, *wanted, scratch);
+            *gradient = term_backward(learnt, x, d_out, wanted, scratch);
         }
         let of_samples = self.of_nodes.len()..self.of_nodes.len() + self.of_samples.len();
         let mut d_samples = Vec::new();
@@ -122,12 +120,6 @@ impl Operation for Affine {
             }
         }
         gradients
-    }
-}
-
-impl std::fmt::Debug for Affine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Affine({} rows)", self.rows)
     }
 }
 

@@ -1,13 +1,12 @@
 //! Attention: scores, their softmax, and the mean of values that it weighs.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs_kernels::attention::{self as kernel, Gradients, Inputs, Tape};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::features::Pass;
 use crate::pass::Learnt;
 use crate::weights::Piece;
@@ -92,11 +91,10 @@ impl Operation for Attention {
         slices: &Slices<'_>,
         kept: &Kept,
         d_out: &[f32],
-        wanted: &[bool; INPUTS],
+        wanted: [bool; INPUTS],
         scratch: &mut Scratch,
     ) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let tapes: &Vec<Tape> = kept.downcast_ref().expect("what forward kept");
+        let tapes: &Vec<Tape> = what_was_kept(kept);
         let (rows, pairs) = (self.nodes * self.width, self.nodes * self.nodes * self.channels);
         let taken = self.nodes * self.hidden;
         let zeros = |count: usize| vec![0.0; self.samples * count];
@@ -122,11 +120,5 @@ impl Operation for Attention {
             sum.add(size, |sum| sum.iter_mut().zip(of_head).for_each(|(sum, more)| *sum += more));
         }
         [Some(asking), Some(asked), edges, Some(values), None, None, None]
-    }
-}
-
-impl std::fmt::Debug for Attention {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Attention({} samples of {} nodes)", self.samples, self.nodes)
     }
 }

@@ -1,13 +1,12 @@
 //! Messages between nodes, and the largest of them.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs_kernels::messages::{self as kernel, Gradients, Inputs, LayerGradients, Tape, Weights};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::encode::Place;
 use crate::features::{Input, Pass};
 use crate::parameters::Linear;
@@ -126,12 +125,11 @@ impl Operation for Messages {
         slices: &Slices<'_>,
         kept: &Kept,
         d_out: &[f32],
-        wanted: &[bool; INPUTS],
+        wanted: [bool; INPUTS],
         scratch: &mut Scratch,
     ) -> InputGradients {
         let isa = Isa::best();
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let tapes: &Vec<Tape> = kept.downcast_ref().expect("what forward kept");
+        let tapes: &Vec<Tape> = what_was_kept(kept);
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes * self.channels);
         let mut layers = LayerGradients::new(self.hidden, self.channels);
         let zeros = |count: usize| vec![0.0; count];
@@ -159,11 +157,5 @@ impl Operation for Messages {
             }
         });
         [Some(d_receivers), Some(d_senders), d_edges, None, None, None, None]
-    }
-}
-
-impl std::fmt::Debug for Messages {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Messages({} samples of {} nodes)", self.samples, self.nodes)
     }
 }

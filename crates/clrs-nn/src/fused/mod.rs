@@ -54,7 +54,7 @@ type Kept = Arc<dyn Any + Send + Sync>;
 type InputGradients = [Option<Vec<f32>>; INPUTS];
 
 /// An operation over the samples of a part.
-pub(crate) trait Operation: Debug + Send + Sync {
+pub(crate) trait Operation: Send + Sync {
     /// The shape of its result.
     fn shape(&self) -> Vec<usize>;
     /// Writes the result; keeps what backward needs, if there will be one.
@@ -65,9 +65,15 @@ pub(crate) trait Operation: Debug + Send + Sync {
         inputs: &Slices<'_>,
         kept: &Kept,
         d_out: &[f32],
-        wanted: &[bool; INPUTS],
+        wanted: [bool; INPUTS],
         scratch: &mut Scratch,
     ) -> InputGradients;
+}
+
+/// What forward kept, for backward.
+fn what_was_kept<T: 'static>(kept: &Kept) -> &T {
+    let kept: &(dyn Any + Send + Sync) = &**kept;
+    kept.downcast_ref().expect("forward and backward of one operation agree")
 }
 
 /// A tensor of any shape as an input.
@@ -143,7 +149,7 @@ struct State {
 
 impl Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.operation.fmt(f)
+        f.write_str("a fused operation")
     }
 }
 
@@ -158,7 +164,7 @@ impl Backward<Flex, INPUTS> for FusedBackward {
         let d_out = d_out.as_slice::<f32>().expect("contiguous f32");
         let State { operation, inputs, kept } = &ops.state;
         let wanted = ops.parents.each_ref().map(Option::is_some);
-        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(&slices(inputs), kept, d_out, &wanted, scratch));
+        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(&slices(inputs), kept, d_out, wanted, scratch));
         for ((parent, gradient), input) in ops.parents.into_iter().zip(found).zip(&**inputs) {
             if let (Some(parent), Some(gradient)) = (parent, gradient) {
                 grads.register::<Flex>(parent.id, tensor(gradient, &input.shape()));

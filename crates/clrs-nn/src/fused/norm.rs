@@ -1,13 +1,12 @@
 //! Layer norm.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs_kernels::rows::{layer_norm as kernel, layer_norm_backward};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::features::Pass;
 use crate::parameters::Handle;
 use crate::pass::Learnt;
@@ -43,11 +42,10 @@ impl Operation for LayerNorm {
         &[rows, ..]: &Slices<'_>,
         kept: &Kept,
         d_out: &[f32],
-        _: &[bool; INPUTS],
+        _: [bool; INPUTS],
         _: &mut Scratch,
     ) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let moments: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let moments: &Vec<f32> = what_was_kept(kept);
         let mut d_rows = vec![0.0; rows.len()];
         self.scale.sum.add(self.size, |d_scale| {
             self.offset.sum.add(self.size, |d_offset| {
@@ -58,11 +56,5 @@ impl Operation for LayerNorm {
         let mut gradients = InputGradients::default();
         gradients[0] = Some(d_rows);
         gradients
-    }
-}
-
-impl std::fmt::Debug for LayerNorm {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "LayerNorm({} rows)", self.count)
     }
 }

@@ -17,7 +17,7 @@ use crate::weights::Piece;
 pub(crate) fn pairs(pass: &Pass, first: Tensor<3>, second: Tensor<3>, of_pairs: Vec<(Tensor<2>, Piece)>) -> Tensor<4> {
     let [samples, nodes, outputs] = first.dims();
     let (rows, learnt): (Vec<_>, Vec<_>) = of_pairs.into_iter().map(|(rows, piece)| (input(rows), pass.learnt(piece))).unzip();
-    let operation = Pairs { samples, nodes, outputs, of_pairs: learnt };
+    let operation = Pairs { samples, nodes, outputs, pieces: learnt };
     compute(pass, operation, [input(first), input(second)].into_iter().chain(rows).collect())
 }
 
@@ -25,7 +25,8 @@ struct Pairs {
     samples: usize,
     nodes: usize,
     outputs: usize,
-    of_pairs: Vec<Learnt>,
+    /// What rows of their own are multiplied with.
+    pieces: Vec<Learnt>,
 }
 
 impl Operation for Pairs {
@@ -41,7 +42,7 @@ impl Operation for Pairs {
             let (first, second) = (&first[of_first * width..][..width], &second[of_second * width..][..width]);
             row.iter_mut().zip(first).zip(second).for_each(|((out, first), second)| *out = first + second);
         }
-        for (Learnt { matrix, .. }, x) in self.of_pairs.iter().zip(&inputs[2..]) {
+        for (Learnt { matrix, .. }, x) in self.pieces.iter().zip(&inputs[2..]) {
             product(Isa::best(), x, matrix.packed(), Start::Result, End::Linear, out);
         }
         Arc::new(())
@@ -52,7 +53,7 @@ impl Operation for Pairs {
         inputs: &Slices<'_>,
         _: &Kept,
         d_out: &[f32],
-        wanted: &[bool; INPUTS],
+        wanted: [bool; INPUTS],
         scratch: &mut Scratch,
     ) -> InputGradients {
         let width = self.outputs;
@@ -64,7 +65,7 @@ impl Operation for Pairs {
             }
         }
         let mut gradients = InputGradients::default();
-        for (place, learnt) in (2..).zip(&self.of_pairs) {
+        for (place, learnt) in (2..).zip(&self.pieces) {
             gradients[place] = term_backward(learnt, inputs[place], d_out, wanted[place], scratch);
         }
         [gradients[0], gradients[1]] = [Some(d_first), Some(d_second)];
@@ -77,11 +78,5 @@ impl Pairs {
     fn nodes_of(&self, pair: usize) -> (usize, usize) {
         let first = pair / self.nodes;
         (first, first / self.nodes * self.nodes + pair % self.nodes)
-    }
-}
-
-impl std::fmt::Debug for Pairs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pairs({} samples of {} nodes)", self.samples, self.nodes)
     }
 }

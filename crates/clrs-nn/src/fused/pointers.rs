@@ -1,13 +1,11 @@
 //! Logits of pointers, and the largest over the first nodes of triplets.
 
-use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel, triplets as triplet_kernel};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::encode::Place;
 use crate::features::{Edges, Pass};
 use crate::parameters::Linear;
@@ -28,7 +26,9 @@ impl Last {
 
     fn add_bias(&self, logits: &mut [f32]) {
         let bias = self.bias.matrix.values()[0];
-        logits.iter_mut().for_each(|logit| *logit += bias);
+        for logit in logits {
+            *logit += bias;
+        }
     }
 
     fn bias_backward(&self, d_logits: &[f32]) {
@@ -78,12 +78,6 @@ impl Pointers {
     }
 }
 
-impl fmt::Debug for Pointers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pointers({} samples of {} nodes)", self.samples, self.nodes)
-    }
-}
-
 impl Operation for Pointers {
     fn shape(&self) -> Vec<usize> {
         vec![self.samples, self.nodes, self.nodes]
@@ -102,7 +96,7 @@ impl Operation for Pointers {
         slices: &Slices<'_>,
         _: &Kept,
         d_out: &[f32],
-        wanted: &[bool; INPUTS],
+        wanted: [bool; INPUTS],
         scratch: &mut Scratch,
     ) -> InputGradients {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
@@ -151,12 +145,6 @@ impl EdgePointers {
     }
 }
 
-impl fmt::Debug for EdgePointers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "EdgePointers({} samples of {} nodes)", self.samples, self.nodes)
-    }
-}
-
 impl Operation for EdgePointers {
     fn shape(&self) -> Vec<usize> {
         vec![self.samples, self.nodes * self.nodes, self.nodes]
@@ -170,14 +158,7 @@ impl Operation for EdgePointers {
         Arc::new(())
     }
 
-    fn backward(
-        &self,
-        slices: &Slices<'_>,
-        _: &Kept,
-        d_out: &[f32],
-        _: &[bool; INPUTS],
-        scratch: &mut Scratch,
-    ) -> InputGradients {
+    fn backward(&self, slices: &Slices<'_>, _: &Kept, d_out: &[f32], _: [bool; INPUTS], scratch: &mut Scratch) -> InputGradients {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
         let (mut d_pairs, mut d_to) = (vec![0.0; self.samples * all], vec![0.0; self.samples * rows]);
         self.last.weight.sum.add(self.hidden, |last| {
@@ -201,7 +182,6 @@ pub(crate) fn triplets(pass: &Pass, a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
     compute(pass, Triplets { samples, nodes, features }, vec![input(a), input(b)])
 }
 
-#[derive(Debug)]
 struct Triplets {
     samples: usize,
     nodes: usize,
@@ -225,9 +205,8 @@ impl Operation for Triplets {
         Arc::new(winners)
     }
 
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let winners: &Vec<u16> = kept.downcast_ref().expect("what forward kept");
+    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
+        let winners: &Vec<u16> = what_was_kept(kept);
         let all = self.nodes * self.nodes * self.features;
         let (mut d_a, mut d_b) = (vec![0.0; d_out.len()], vec![0.0; d_out.len()]);
         let parts = d_out.chunks_exact(all).zip(winners.chunks_exact(all));

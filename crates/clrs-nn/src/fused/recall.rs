@@ -1,13 +1,12 @@
 //! What a memory answers to questions.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs_kernels::rows::{softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::features::Pass;
 use crate::parameters::Handle;
 use crate::pass::Learnt;
@@ -64,11 +63,10 @@ impl Operation for Recall {
         &[questions, stories, answers, ..]: &Slices<'_>,
         kept: &Kept,
         d_out: &[f32],
-        _: &[bool; INPUTS],
+        _: [bool; INPUTS],
         _: &mut Scratch,
     ) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let shares: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let shares: &Vec<f32> = what_was_kept(kept);
         let (size, contents) = (self.size, self.contents.matrix.values());
         let places = contents.len() / size;
         let [mut d_questions, mut d_stories, mut d_answers] = [questions, stories, answers].map(|input| vec![0.0; input.len()]);
@@ -106,10 +104,4 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 fn add(sum: &mut [f32], more: &[f32], times: f32) {
     sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += times * more);
-}
-
-impl std::fmt::Debug for Recall {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Recall({} questions)", self.questions)
-    }
 }

@@ -1,6 +1,5 @@
 //! What is done with the rows of logits: what they cost, their chances, and Sinkhorn's method.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
@@ -8,7 +7,7 @@ use clrs::{Kind, Probe};
 use clrs_kernels::rows::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch, sinkhorn};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::batch::NOT_ASKED;
 use crate::features::Pass;
 
@@ -22,7 +21,6 @@ pub(crate) fn cost(pass: &Pass, probe: &Probe, logits: Tensor<3>, mut truth: Vec
     compute(pass, Cost { kind: probe.kind, masked: probe.masked, numbers, truth, weight }, vec![input(logits)])
 }
 
-#[derive(Debug)]
 struct Cost {
     kind: Kind,
     masked: bool,
@@ -77,11 +75,10 @@ impl Operation for Cost {
         &[logits, ..]: &Slices<'_>,
         kept: &Kept,
         d_out: &[f32],
-        _: &[bool; INPUTS],
+        _: [bool; INPUTS],
         _: &mut Scratch,
     ) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let chances: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+        let chances: &Vec<f32> = what_was_kept(kept);
         let factor = d_out[0] * self.weight;
         if self.is_choice() {
             let mut d: Vec<f32> = self.truth.iter().map(|truth| -truth * factor).collect();
@@ -103,7 +100,6 @@ pub(crate) fn chances(pass: &Pass, logits: Tensor<3>, one_in_row: bool) -> Tenso
     compute(pass, Chances { shape, one_in_row }, vec![input(logits)])
 }
 
-#[derive(Debug)]
 struct Chances {
     shape: [usize; 3],
     one_in_row: bool,
@@ -119,14 +115,15 @@ impl Operation for Chances {
         if self.one_in_row {
             softmax(Isa::best(), out, self.shape[2]);
         } else {
-            out.iter_mut().for_each(|x| *x = chance(*x));
+            for x in out.iter_mut() {
+                *x = chance(*x);
+            }
         }
         Arc::new(if keep { out.to_vec() } else { Vec::new() })
     }
 
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let chances: &Vec<f32> = kept.downcast_ref().expect("what forward kept");
+    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
+        let chances: &Vec<f32> = what_was_kept(kept);
         let mut d = d_out.to_vec();
         if self.one_in_row {
             softmax_backward(Isa::best(), chances, &mut d, self.shape[2]);
@@ -143,7 +140,6 @@ pub(crate) fn log_sinkhorn(pass: &Pass, logits: Tensor<3>, rounds: usize) -> Ten
     compute(pass, Sinkhorn { samples, nodes, rounds }, vec![input(logits)])
 }
 
-#[derive(Debug)]
 struct Sinkhorn {
     samples: usize,
     nodes: usize,
@@ -166,9 +162,8 @@ impl Operation for Sinkhorn {
         Arc::new(tapes)
     }
 
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
-        let kept: &(dyn Any + Send + Sync) = &**kept;
-        let tapes: &Vec<sinkhorn::Tape> = kept.downcast_ref().expect("what forward kept");
+    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
+        let tapes: &Vec<sinkhorn::Tape> = what_was_kept(kept);
         let mut d = d_out.to_vec();
         for (d, tape) in d.chunks_exact_mut(self.nodes * self.nodes).zip(tapes) {
             sinkhorn::backward(Isa::best(), tape, d);

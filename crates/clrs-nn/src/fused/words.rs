@@ -15,23 +15,23 @@ use crate::weights::Piece;
 /// Sentences of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
 pub(crate) fn words(pass: &Pass, words: Arc<Vec<u16>>, table: Handle, positions: Arc<Vec<f32>>) -> Tensor<2> {
     let table = pass.learnt(Piece::Whole(table));
-    compute(pass, Words { words, positions, table }, Vec::new())
+    compute(pass, Sentences { words, positions, table }, Vec::new())
 }
 
-struct Words {
+struct Sentences {
     words: Arc<Vec<u16>>,
     positions: Arc<Vec<f32>>,
     table: Learnt,
 }
 
-impl Words {
+impl Sentences {
     fn inputs(&self) -> Inputs<'_> {
         let [_, size] = self.table.matrix.dims();
         Inputs { size, table: self.table.matrix.values(), positions: &self.positions, words: &self.words }
     }
 }
 
-impl Operation for Words {
+impl Operation for Sentences {
     fn shape(&self) -> Vec<usize> {
         let [_, size] = self.table.matrix.dims();
         vec![self.words.len() * size / self.positions.len(), size]
@@ -42,15 +42,9 @@ impl Operation for Words {
         Arc::new(())
     }
 
-    fn backward(&self, _: &Slices<'_>, _: &Kept, d_out: &[f32], _: &[bool; INPUTS], _: &mut Scratch) -> InputGradients {
+    fn backward(&self, _: &Slices<'_>, _: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
         let count = self.table.matrix.values().len();
         self.table.sum.add(count, |sum| kernel::backward(Isa::best(), &self.inputs(), d_out, sum));
         InputGradients::default()
-    }
-}
-
-impl std::fmt::Debug for Words {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Words({} in all)", self.words.len())
     }
 }
