@@ -101,8 +101,9 @@ impl Batch {
         let lengths: Vec<usize> = places.iter().map(|&place| self.lengths[place]).collect();
         let order = places.iter().map(|&place| self.order[place]).collect();
         let probes = self.spec.iter().zip(&self.probes).map(|(probe, Rows { values, width })| {
-            // Steps that only other samples have are left out.
-            let steps = if probe.stage == Stage::Hint { lengths.first().copied().unwrap_or(0) } else { 1 };
+            // Steps that only other samples have are left out; where hints are not kept, there is the first alone.
+            let kept = values.len().checked_div(self.samples() * width).unwrap_or(0);
+            let steps = if probe.stage == Stage::Hint { lengths.first().map_or(0, |&longest| longest.min(kept)) } else { 1 };
             let mut chosen = Vec::with_capacity(steps * places.len() * width);
             for step in 0..steps {
                 for place in places {
