@@ -138,7 +138,7 @@ impl Network {
             if !judged || samples == 0 {
                 return;
             }
-            let logits = if logits.dims()[0] == samples { logits.clone() } else { logits.clone().slice([0..samples]) };
+            let logits = first(logits, samples);
             let now = cost(pass, &spec[place], logits, batch.values(place, step + 1, samples), cells[place]);
             hints[place] = Some(match hints[place].take() {
                 None => now,
@@ -227,6 +227,7 @@ impl Network {
         for encoder in self.heads[task].encoders.of(spec, Stage::Input) {
             said.add(&spec[encoder.probe], nodes, value(encoder.probe), encoder);
         }
+        said.join();
         said
     }
 
@@ -251,8 +252,8 @@ impl Network {
             Mode::Train(random) => force(self.settings.teacher_forcing, samples, random.as_deref_mut()),
         };
         let feed = |place: usize| {
-            let logits = predicted.iter().find(|(of, _)| *of == place).expect("what is read is predicted").1.clone();
-            let logits = if logits.dims()[0] == samples { logits } else { logits.slice([0..samples]) };
+            let logits = &predicted.iter().find(|(of, _)| *of == place).expect("what is read is predicted").1;
+            let logits = first(logits, samples);
             let fed = self.feed(pass, spec[place].kind, logits, matches!(mode, Mode::Evaluate));
             match &forced {
                 None => fed,
@@ -377,14 +378,20 @@ impl Said {
         self.count
     }
 
+    /// Puts channels together, so that steps need not.
+    fn join(&mut self) {
+        join(&mut self.nodes);
+        join(&mut self.edges);
+        join(&mut self.graph);
+    }
+
     /// The first samples alone.
     fn slice(&self, samples: usize) -> Said {
-        let first = 0..samples;
         Said {
-            nodes: self.nodes.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
-            edges: self.edges.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
-            graph: self.graph.iter().map(|channels| channels.clone().slice([first.clone()])).collect(),
-            neighbours: self.neighbours.clone().map(|pairs| pairs.slice([first])),
+            nodes: self.nodes.iter().map(|channels| first(channels, samples)).collect(),
+            edges: self.edges.iter().map(|channels| first(channels, samples)).collect(),
+            graph: self.graph.iter().map(|channels| first(channels, samples)).collect(),
+            neighbours: self.neighbours.clone().map(|pairs| pairs.slice([0..samples])),
             count: self.count,
         }
     }
@@ -411,11 +418,23 @@ impl Said {
         if self.graph.is_empty() {
             self.graph.push(Tensor::zeros([b, 1], device));
         }
-        let nodes = Tensor::cat(std::mem::take(&mut self.nodes), 2);
+        self.join();
+        let nodes = self.nodes.remove(0);
         let [_, _, channels] = nodes.dims();
-        let edges = Tensor::cat(std::mem::take(&mut self.edges), 3);
-        (nodes.reshape([b * n, channels]), edges, Tensor::cat(std::mem::take(&mut self.graph), 1))
+        (nodes.reshape([b * n, channels]), self.edges.remove(0), self.graph.remove(0))
     }
+}
+
+/// Channels side by side.
+fn join<const D: usize>(channels: &mut Vec<Tensor<D>>) {
+    if channels.len() > 1 {
+        *channels = vec![Tensor::cat(std::mem::take(channels), D - 1)];
+    }
+}
+
+/// The first samples of some.
+fn first<const D: usize>(of: &Tensor<D>, samples: usize) -> Tensor<D> {
+    if of.dims()[0] == samples { of.clone() } else { of.clone().slice([0..samples]) }
 }
 
 /// The truth for some samples, and what is fed back for the others.

@@ -22,7 +22,7 @@ pub struct Pass {
     pub(crate) weights: Weights,
     encoders: Encoders,
     leaves: RefCell<BTreeMap<Piece, Tensor<2>>>,
-    sums: RefCell<BTreeMap<Piece, Arc<Sum>>>,
+    learnt: RefCell<BTreeMap<Piece, Learnt>>,
     /// Fused operations add to gradients of pieces themselves. What they return depends on this number, so that their turn comes
     /// even where nothing else that they read has a gradient.
     pub(crate) tie: Tensor<1>,
@@ -44,7 +44,7 @@ impl Pass {
             weights: weights.clone(),
             encoders: encoders.clone(),
             leaves: RefCell::default(),
-            sums: RefCell::default(),
+            learnt: RefCell::default(),
             tie: weights.leaf(Tensor::zeros([1], &weights.device())),
         }
     }
@@ -73,8 +73,8 @@ impl Pass {
 
     /// A piece for fused operations.
     pub(crate) fn learnt(&self, piece: Piece) -> Learnt {
-        let sum = Arc::clone(self.sums.borrow_mut().entry(piece).or_default());
-        Learnt { matrix: self.shared(piece), sum }
+        let make = || Learnt { matrix: self.shared(piece), sum: Arc::default() };
+        self.learnt.borrow_mut().entry(piece).or_insert_with(make).clone()
     }
 
     fn shared(&self, piece: Piece) -> Arc<Matrix> {
@@ -89,7 +89,7 @@ impl Pass {
                 gradients.insert(piece, gradient.try_into_vec_as().expect("f32"));
             }
         }
-        for (&piece, sum) in self.sums.borrow().iter() {
+        for (&piece, Learnt { sum, .. }) in self.learnt.borrow().iter() {
             let sum = sum.take();
             if !sum.is_empty() {
                 add(gradients.entry(piece).or_default(), sum);
