@@ -8,6 +8,7 @@
 
 mod command;
 mod compare;
+mod devices;
 mod exports;
 mod goldens;
 mod hashes;
@@ -50,6 +51,14 @@ enum Task {
         #[command(subcommand)]
         comparison: compare::Comparison,
     },
+    /// Build for a graphics card, compare networks there with recordings of the reference, and train one
+    ///
+    /// Without a card, wgpu runs on a Vulkan driver in software. On Debian and its relatives, root gets one installed.
+    Devices {
+        /// Which device
+        #[arg(long, value_enum, default_value_t = devices::Device::Wgpu)]
+        device: devices::Device,
+    },
     /// Write down in golden/ what the reference does
     Goldens {
         /// Which; all if none is named
@@ -88,6 +97,7 @@ fn main() -> ExitCode {
         Task::Test { only } => test::run_stages(only),
         Task::Bench { name, seconds } => bench(&name, seconds),
         Task::Compare { comparison } => comparison.run(),
+        Task::Devices { device } => devices::compare(device),
         Task::Goldens { kinds, check } => goldens::record(&kinds, check),
         Task::Exports { algorithms } => exports::compare(&algorithms),
         Task::Hashes { check } => hashes::pin(check),

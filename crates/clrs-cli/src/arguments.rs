@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+#[cfg(feature = "networks")]
+use clap::builder::PossibleValuesParser;
 use clrs::sampling::Settings;
 use clrs::{AnyAlgorithm, Registry};
+#[cfg(feature = "networks")]
+use clrs_nn::device::{self, Device};
 
 /// An algorithm by name.
 pub(crate) fn algorithm(name: &str) -> Result<&'static dyn AnyAlgorithm> {
@@ -59,50 +63,21 @@ pub(crate) fn sets(path: &Path) -> Result<Vec<PathBuf>> {
 #[derive(Args)]
 pub(crate) struct Computing {
     /// Device to compute on
-    #[arg(long, value_enum, default_value_t = DeviceName::Cpu)]
-    device: DeviceName,
+    #[arg(long, default_value = "cpu", value_parser = PossibleValuesParser::new(device::NAMES))]
+    pub(crate) device: String,
     /// Threads to compute on; 0 for all cores
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
 }
 
 #[cfg(feature = "networks")]
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum DeviceName {
-    Cpu,
-    /// The first graphics card, through Vulkan, Metal or DirectX
-    #[cfg(feature = "wgpu")]
-    Wgpu,
-    /// The first NVIDIA card
-    #[cfg(feature = "cuda")]
-    Cuda,
-}
-
-#[cfg(feature = "networks")]
 impl Computing {
     /// The device, ready.
-    pub(crate) fn device(&self) -> Result<burn::tensor::Device> {
+    pub(crate) fn open(&self) -> Result<Device> {
         if self.threads > 0 {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.into()).build_global();
             pool.context("cannot start threads")?;
         }
-        Ok(match self.device {
-            DeviceName::Cpu => burn::tensor::Device::flex(),
-            #[cfg(feature = "wgpu")]
-            DeviceName::Wgpu => burn::tensor::Device::wgpu(burn::tensor::DeviceKind::default()),
-            #[cfg(feature = "cuda")]
-            DeviceName::Cuda => burn::tensor::Device::cuda(0),
-        })
-    }
-
-    /// The name of the device.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.device {
-            DeviceName::Cpu => "cpu",
-            #[cfg(feature = "wgpu")]
-            DeviceName::Wgpu => "wgpu",
-            #[cfg(feature = "cuda")]
-            DeviceName::Cuda => "cuda",
-        }
+        Ok(device::open(&self.device)?)
     }
 }

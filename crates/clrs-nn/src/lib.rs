@@ -12,6 +12,7 @@ pub mod chunk;
 pub mod chunked;
 pub mod data;
 mod decode;
+pub mod device;
 mod dump;
 mod encode;
 pub mod evaluate;

@@ -45,6 +45,19 @@ pub struct Differences {
     pub compared: usize,
 }
 
+impl Differences {
+    /// How far apart may be what was rounded otherwise: the loss, all gradients together, a logit.
+    const LOSS: f64 = 1e-5;
+    const GRADIENTS: f64 = 1e-4;
+    const LOGITS: f64 = 1e-4;
+
+    /// Whether ours is the recorded network. The same holds on every device.
+    pub fn are_small(&self) -> bool {
+        // A NaN is not small.
+        self.loss <= Self::LOSS && self.gradients <= Self::GRADIENTS && self.logits <= Self::LOGITS && self.decisions == 0
+    }
+}
+
 /// Why a file is no recording.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]

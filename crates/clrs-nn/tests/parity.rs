@@ -10,13 +10,6 @@ use clrs_nn::tensors::NamedArrays;
 use clrs_nn::train::gradients;
 use clrs_nn::{Batch, processors};
 
-/// Of the loss, relative.
-const LOSS: f64 = 1e-5;
-/// Of all gradients together, relative to their norm.
-const GRADIENTS: f64 = 1e-4;
-/// Of a logit.
-const LOGITS: f64 = 1e-4;
-
 fn recordings() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/networks");
     let mut files: Vec<PathBuf> =
@@ -42,8 +35,7 @@ fn networks_equal_the_reference() {
         for fused in [true, false] {
             recording.network.fused = fused;
             let found = recording.compare(&Device::flex()).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let near = found.loss <= LOSS && found.gradients <= GRADIENTS && found.logits <= LOGITS && found.decisions == 0;
-            if !near {
+            if !found.are_small() {
                 wrong.push(format!("{name}, fused {fused}: {found:?}"));
             }
         }

@@ -2,11 +2,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use burn::tensor::Device;
 use clap::{Args, ValueEnum};
 use clrs::clrs30::{Split, Version};
 use clrs::{AnyAlgorithm, Registry, Settings};
 use clrs_nn::data::{self, Changes};
+use clrs_nn::device::Device;
 use clrs_nn::evaluate::{Candidate, Manner, Report, Steps, examine};
 use clrs_nn::recipe::ON_THE_FLY;
 use clrs_nn::set::JudgedSet;
@@ -143,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for path in [&arguments.examples, &arguments.dump].into_iter().flatten() {
         ensure!(arguments.force || !path.exists(), "{}: it exists already (--force replaces it)", path.display());
     }
-    let device = arguments.computing.device()?;
+    let device = arguments.computing.open()?;
     let runs = open(arguments)?;
     let tasks = tasks(arguments, &runs)?;
     if arguments.dump.is_some() {

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let out = arguments.out.as_deref().context("say where the run goes: --out DIR")?;
-    let device = arguments.computing.device()?;
+    let device = arguments.computing.open()?;
     let recipe = if arguments.resume { run::read_recipe(out)? } else { recipe(arguments)? };
     let steps = recipe.steps;
     let mut trainer = Trainer::new(recipe.clone(), &Registry::builtin(), &device)?;
@@ -147,7 +147,7 @@ fn provenance(arguments: &Arguments) -> serde_json::Value {
         "set": arguments.settings,
         "weights": arguments.weights,
         "processor_weights": arguments.processor_weights,
-        "device": arguments.computing.name(),
+        "device": arguments.computing.device,
         "begun": now,
     })
 }
