@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread;
 
 use burn::tensor::{Device, Tensor};
 use clrs::clrs30::Split;
@@ -12,7 +10,7 @@ use clrs::{AnyAlgorithm, Registry};
 use rayon::prelude::*;
 
 use crate::batch::{Batch, PART};
-use crate::chunk::{Chunk, Lanes};
+use crate::chunk::Chunk;
 use crate::chunked::Carried;
 use crate::data::{self, Changes, DataError, Source};
 use crate::evaluate::{Candidate, EvaluateError, Examples, Outcome};
@@ -20,6 +18,7 @@ use crate::network::{BuildError, Network};
 use crate::optimise::{Adam, Rule};
 use crate::parameters::Parameters;
 use crate::pass::{self, Pass};
+use crate::queue::{Batches, Work, prefetch};
 use crate::recipe::Recipe;
 use crate::run::{self, RunError, RunFolder, State};
 use crate::trained::{TaskError, tasks};
@@ -148,6 +147,10 @@ impl Trainer {
     /// Trains to the end of the recipe, or until told to stop.
     pub fn run(mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Ending, TrainError> {
         let batches = prefetch(std::mem::take(&mut self.sources), &self.recipe, self.state.step);
+        if self.state.step == 0 {
+            // Parameters may have come from elsewhere: there is a checkpoint to go on with from the beginning.
+            folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
+        }
         while self.state.step < self.recipe.steps {
             let losses = self.step(&batches, folder)?;
             let step = self.state.step;
@@ -306,78 +309,6 @@ fn in_parts<P: Send, T: Send>(
     };
     let sums: Vec<(Piece, Vec<f32>)> = by_piece.into_par_iter().map(add_up).collect();
     ((losses.iter().sum(), network.gradients(parameters, task, sums.into_iter().collect())), more)
-}
-
-/// What an update is made of.
-enum Work {
-    Batch(Batch),
-    /// With the place of its size.
-    Chunk(usize, Chunk),
-}
-
-type Batches = Receiver<Result<Work, DataError>>;
-
-/// Makes batches on a thread of its own, a few ahead: one per algorithm and step, from a step on.
-fn prefetch(sources: Vec<Vec<Source>>, recipe: &Recipe, first: usize) -> Batches {
-    let (sender, batches) = sync_channel(2 * sources.len().max(1));
-    let (lanes, length) = (recipe.batch_size, recipe.chunk_length);
-    thread::spawn(move || {
-        let mut queues: Vec<Queue> = sources.into_iter().map(|sources| Queue::new(sources, lanes, length)).collect();
-        if let Err(error) = queues.iter_mut().try_for_each(|queue| queue.skip(first)) {
-            let _ = sender.send(Err(error));
-            return;
-        }
-        loop {
-            for queue in &mut queues {
-                let work = queue.next();
-                // An error is the last thing that is sent, and no one receives when training is over.
-                let is_error = work.is_err();
-                if sender.send(work).is_err() || is_error {
-                    return;
-                }
-            }
-        }
-    });
-    batches
-}
-
-/// What comes next of one algorithm.
-enum Queue {
-    Batches(Box<Source>),
-    /// A source and its lanes for every size, in turn.
-    Chunks {
-        sources: Vec<(Source, Lanes)>,
-        turn: usize,
-    },
-}
-
-impl Queue {
-    fn new(mut sources: Vec<Source>, lanes: usize, length: usize) -> Queue {
-        if length == 0 {
-            return Queue::Batches(Box::new(sources.remove(0)));
-        }
-        Queue::Chunks { sources: sources.into_iter().map(|source| (source, Lanes::new(lanes, length))).collect(), turn: 0 }
-    }
-
-    fn next(&mut self) -> Result<Work, DataError> {
-        match self {
-            Queue::Batches(source) => Ok(Work::Batch(Batch::new(&source.next()?))),
-            Queue::Chunks { sources, turn } => {
-                let size = *turn;
-                *turn = (*turn + 1) % sources.len();
-                let (source, lanes) = &mut sources[size];
-                Ok(Work::Chunk(size, lanes.next(|| Ok::<_, DataError>(Batch::new(&source.next()?)))?))
-            }
-        }
-    }
-
-    /// Passes over what was seen. Where a chunk ends is known only when its samples have run.
-    fn skip(&mut self, count: usize) -> Result<(), DataError> {
-        match self {
-            Queue::Batches(source) => source.skip(count as u64),
-            Queue::Chunks { .. } => (0..count).try_for_each(|_| self.next().map(|_| ())),
-        }
-    }
 }
 
 fn validate(recipe: &Recipe) -> Result<(), TrainError> {
