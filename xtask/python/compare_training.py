@@ -81,9 +81,14 @@ def compare(case, arguments):
         case = case | {"seed": json.loads(recorded.splitlines()[-1])["seed"]}
         row = {"case": case, "differences": {}}
         for part in parts:
+            # Ours before and after the reference, since machines are faster at one time than at another; twice as many rounds each,
+            # since it is quick enough, and the first ones still ask the system for memory.
+            words = [arguments.ours, str(path), part, str(2 * arguments.rounds), *["no-fused"] * arguments.no_fused]
+            before = json.loads(run(words))
             theirs = reference.run(["--case", json.dumps(case), "--time", str(arguments.rounds), "--only", part])
-            ours = run([arguments.ours, str(path), part, str(arguments.rounds), *["no-fused"] * arguments.no_fused])
-            row[part] = beside(part, theirs and json.loads(theirs.splitlines()[-1]), json.loads(ours))
+            ours = json.loads(run(words))
+            ours["milliseconds"] = before["milliseconds"] + ours["milliseconds"]
+            row[part] = beside(part, theirs and json.loads(theirs.splitlines()[-1]), ours)
             row["differences"] |= row[part]["ours"].pop("differences") or {}
     apart = row["differences"]
     # A number that is not one is written as none.
