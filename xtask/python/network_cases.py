@@ -1,4 +1,4 @@
-"""Which cases are kept in golden/networks: every processor, every kind of probe, every setting, all of them small."""
+"""Which cases are kept in golden/networks: every processor, every algorithm, every setting, all of them small."""
 from reference import specs
 
 BASE = {
@@ -19,26 +19,6 @@ PROCESSORS = (
 )  # fmt: skip
 
 
-def kinds(algorithm):
-    """What probes an algorithm has: (stage, location, type), with permutations enforced."""
-    for stage, location, kind in specs.SPECS[algorithm].values():
-        if kind == "should_be_permutation":
-            yield stage, location, "permutation_pointer"
-            yield stage, location, "mask_one"
-        else:
-            yield stage, location, kind
-
-
-def cover():
-    """Algorithms of the benchmark that have all kinds of probes among them: always the one that adds most, of few probes."""
-    left = {kind for algorithm in specs.CLRS_30_ALGS for kind in kinds(algorithm)}
-    while left:
-        gain = lambda algorithm: (len(left.intersection(kinds(algorithm))), -len(specs.SPECS[algorithm]))
-        best = max(specs.CLRS_30_ALGS, key=gain)
-        yield best
-        left.difference_update(kinds(best))
-
-
 OTHERWISE = {
     "articulation_points": {"seed": 15, "track_max_steps": False},
     "bridges": {"seed": 21, "track_max_steps": False},
@@ -56,13 +36,6 @@ OTHERWISE = {
     "topological_sort": {"seed": 11, "size": 4},
 }
 """Where the base would give long trajectories, or ones of one length; and seeds that are known to have no near-ties."""
-
-ALSO = (
-    "topological_sort", "strongly_connected_components", "bellman_ford", "dijkstra", "floyd_warshall", "optimal_bst", "bridges",
-    "articulation_points", "insertion_sort", "kmp_matcher", "graham_scan",
-)  # fmt: skip
-"""Beyond the cover: directed graphs, other edge pointers, cells that are not asked, strings, five phases."""
-
 
 def cases():
     """Name and settings of each."""
@@ -88,7 +61,7 @@ def _cases():
     for processor in ("gat", "gatv2"):
         yield f"processor_{processor}_heads", {"processor": processor, "heads": 2, "hidden": 16}
 
-    for algorithm in dict.fromkeys((*cover(), *ALSO)):
+    for algorithm in specs.CLRS_30_ALGS:
         yield f"algorithm_{algorithm}", {"algorithm": algorithm}
 
     dijkstra = {"algorithm": "dijkstra"}  # it has hints of all the common kinds

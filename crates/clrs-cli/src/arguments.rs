@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 #[cfg(feature = "networks")]
-use clap::builder::PossibleValuesParser;
 use clrs::sampling::Settings;
 use clrs::{AnyAlgorithm, Registry};
 #[cfg(feature = "networks")]
@@ -63,7 +62,7 @@ pub(crate) fn sets(path: &Path) -> Result<Vec<PathBuf>> {
 #[derive(Args)]
 pub(crate) struct Computing {
     /// Device to compute on
-    #[arg(long, default_value = "cpu", value_parser = PossibleValuesParser::new(device::NAMES))]
+    #[arg(long, default_value = "cpu")]
     pub(crate) device: String,
     /// Threads to compute on; 0 for all cores
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]

@@ -116,6 +116,10 @@ fn mistakes_are_named_and_nothing_is_lost() {
     refused(&["train", "--algorithms", "bfs", "--set", "hidden=wide", "--out", out], "`hidden`: invalid type");
     refused(&["train", "--algorithms", "bfs", "--set", "processor=mpn", "--out", out], "did you mean `mpnn`?");
     refused(&["train", "--algorithms", "bfs", "--set", "steps=0", "--out", out], "`steps` is 0");
+    refused(&["train", "--algorithms", "bfs", "--set", "learning_rate=nan", "--out", out], "`learning_rate` is NaN");
+    refused(&["train", "--algorithms", "bfs", "--set", "grad_clip=-1.0", "--out", out], "`grad_clip` is -1");
+    refused(&["train", "--algorithms", "bfs", "--set", "hidden=1000000000", "--out", out], "`hidden` is 1000000000");
+    refused(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "there is no device `abacus`");
     refused(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` names no size");
     refused(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "heads must divide `hidden`");
     refused(&["train", "paper-2022", "--algorithms", "bfs", "--set", "batch_size=1001", "--out", out], "has 1000 samples");

@@ -95,6 +95,18 @@ impl Network {
         self.encoders(task).of(spec, Stage::Hint).map(|encoder| (encoder.probe, one(encoder.probe))).collect()
     }
 
+    /// Whether what is carried has the shape of what lanes of a chunk carry.
+    pub(crate) fn fits(&self, chunk: &Chunk, carried: &Carried) -> bool {
+        let rows = chunk.lanes * chunk.nodes * self.settings().hidden;
+        let hint_fits = |(place, values): &(usize, Vec<f32>)| {
+            let size = |probe| row_shape(probe, chunk.nodes).iter().product::<usize>() * chunk.lanes;
+            *place < chunk.spec.len() && values.len() == size(&chunk.spec[*place])
+        };
+        carried.hidden.len() == rows
+            && carried.lstm.iter().flatten().all(|values| values.len() == rows)
+            && carried.hints.iter().all(hint_fits)
+    }
+
     fn restore(&self, carried: &Carried, chunk: &Chunk, device: &Device) -> State {
         let shape = [chunk.lanes * chunk.nodes, self.settings().hidden];
         let rows = |values: &Vec<f32>| Tensor::<2>::from_data(TensorData::new(values.clone(), shape), device);

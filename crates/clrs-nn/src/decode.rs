@@ -12,6 +12,7 @@ use crate::settings::Settings;
 use crate::weights::Piece;
 
 /// What decoders read after a step.
+#[derive(Clone)]
 pub(crate) struct Read<'p> {
     /// With the hidden states before the step.
     pub(crate) nodes: Nodes<'p>,
@@ -135,19 +136,6 @@ impl<'p> Read<'p> {
         let least = logits.clone().reshape([b, n * n]).min_dim(1);
         let below = (least - 1.0).clamp_max(-1.0).reshape([b, 1, 1]).expand([b, n, n]);
         below.mask_where(allowed.clone(), logits)
-    }
-}
-
-impl Clone for Read<'_> {
-    fn clone(&self) -> Self {
-        Read {
-            nodes: self.nodes.clone(),
-            next: self.next.clone(),
-            edges: self.edges.clone(),
-            edge_state: self.edge_state.clone(),
-            graph: self.graph.clone(),
-            allowed: self.allowed.clone(),
-        }
     }
 }
 

@@ -15,7 +15,7 @@ pub const NAMES: &[&str] = &[
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum DeviceError {
-    #[error("there is no device `{0}` in this build: {list}", list = NAMES.join(", "))]
+    #[error("there is no device `{0}` in this build, which has {list}; cargo's features `wgpu` and `cuda` add these", list = NAMES.join(", "))]
     Unknown(String),
     #[cfg(feature = "wgpu")]
     #[error("wgpu finds no device; on Linux it needs a Vulkan driver, such as Debian's mesa-vulkan-drivers")]

@@ -19,7 +19,7 @@ pub struct Input<'p> {
     pub edges: Edges<'p>,
     /// Of the graph.
     pub graph: Graph<'p>,
-    /// Which pairs are neighbours, `[B, N, N]`; a node is its own. There only if the processor asks for it.
+    /// Which pairs are neighbours, `[B, N, N]`; a node is its own. There only if the processor asks for it, or masks decoders.
     pub adjacency: Option<Tensor<3, Bool>>,
 }
 
@@ -108,16 +108,25 @@ impl<'p> Affine<'p> {
     }
 
     /// The sum, `[B * N, outputs]`.
+    ///
+    /// # Panics
+    /// If it has no term with a row for each node.
     pub fn rows(self) -> Tensor<2> {
         self.compute(false)
     }
 
     /// Its rectifier.
+    ///
+    /// # Panics
+    /// As [`Affine::rows`].
     pub fn relu(self) -> Tensor<2> {
         self.compute(true)
     }
 
     /// The sum, `[B, N, outputs]`.
+    ///
+    /// # Panics
+    /// As [`Affine::rows`].
     pub fn by_sample(self) -> Tensor<3> {
         let (samples, count) = (self.samples, self.count);
         let rows = self.rows();
@@ -127,7 +136,7 @@ impl<'p> Affine<'p> {
 
     fn compute(self, rectify: bool) -> Tensor<2> {
         let Affine { pass, samples, count, of_nodes, of_samples, constants } = self;
-        if pass.fused {
+        if pass.fused && of_nodes.len() + of_samples.len() <= fused::MOST_INPUTS {
             return fused::affine(pass, count, of_nodes, of_samples, constants, rectify);
         }
         let add = |sum: Tensor<2>, more: Tensor<2>| sum + more;
@@ -236,8 +245,7 @@ pub struct Graph<'p> {
 impl Graph<'_> {
     /// A layer over encodings, `[B, outputs]`.
     pub fn project(&self, layer: Linear) -> Tensor<2> {
-        let mut sum = Affine::new(self.pass, self.raw.dims()[0], 1);
-        sum.of_nodes.push((self.raw.clone(), Piece::Layer(layer, Place::Graph)));
+        let mut sum = Affine::new(self.pass, self.raw.dims()[0], 1).times(self.raw.clone(), Piece::Layer(layer, Place::Graph));
         sum.constants.push(Piece::LayerBias(layer, Place::Graph));
         sum.rows()
     }

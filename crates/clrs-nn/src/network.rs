@@ -387,6 +387,9 @@ fn gumbel(shape: [usize; 3], random: &mut RandomState, device: &Device) -> Tenso
     Tensor::from_data(TensorData::new::<f32, _>(noise, shape), device)
 }
 
+/// The largest hidden vector.
+const MOST_HIDDEN: usize = 1 << 14;
+
 fn validate(tasks: &[Task], settings: &Settings) -> Result<(), BuildError> {
     let wrong = |name: &'static str, value: &dyn std::fmt::Display, rule: &'static str| {
         Err(BuildError::Setting { name, value: value.to_string(), rule })
@@ -396,6 +399,9 @@ fn validate(tasks: &[Task], settings: &Settings) -> Result<(), BuildError> {
     }
     if settings.hidden == 0 {
         return wrong("hidden", &0, "a hidden vector has one number at least");
+    }
+    if settings.hidden > MOST_HIDDEN {
+        return wrong("hidden", &settings.hidden, "so many numbers for every node do not fit");
     }
     if settings.message_steps == 0 {
         return wrong("message_steps", &0, "a step of the algorithm takes one step of message passing at least");

@@ -63,6 +63,10 @@ pub enum RunError {
     Arrays(ArraysError),
     #[error("{}: {error}", .path.display())]
     Checkpoint { path: PathBuf, error: ArraysError },
+    #[error("{}: what it carries is not what the recipe carries; begin a new run in another folder", .0.display())]
+    Carried(PathBuf),
+    #[error("{}: there is no checkpoint to go on from (last.safetensors); begin a new run in another folder", .0.display())]
+    NoCheckpoint(PathBuf),
     #[error("{}: a checkpoint of another program or version", .0.display())]
     Format(PathBuf),
 }
@@ -219,14 +223,17 @@ fn carried_arrays((task, size): (usize, usize), parts: &[Carried]) -> Vec<(Strin
     arrays
 }
 
-/// What lanes carried at a checkpoint.
-pub(crate) fn load_carried(file: &NamedArrays) -> CarriedStates {
+/// What lanes carried at a checkpoint; those of as many parts as a batch has samples at most.
+pub(crate) fn load_carried(path: &Path, file: &NamedArrays, most: usize) -> Result<CarriedStates, RunError> {
     let mut states = CarriedStates::new();
     for (name, (_, values)) in &file.arrays {
         let Some(name) = name.strip_prefix("carried/") else { continue };
         let mut words = name.split('/');
         let mut number = || words.next()?.parse::<usize>().ok();
         let (Some(task), Some(size), Some(part)) = (number(), number(), number()) else { continue };
+        if part >= most {
+            return Err(RunError::Carried(path.into()));
+        }
         let parts = states.entry((task, size)).or_default();
         while parts.len() <= part {
             parts.push(Carried { hidden: Vec::new(), lstm: None, hints: Vec::new() });
@@ -240,7 +247,7 @@ pub(crate) fn load_carried(file: &NamedArrays) -> CarriedStates {
             _ => {}
         }
     }
-    states
+    Ok(states)
 }
 
 fn checkpoint(parameters: &Parameters, state: State, updates: u64) -> NamedArrays {
@@ -306,4 +313,19 @@ fn at(path: &Path) -> impl Fn(io::Error) -> RunError {
 fn at_step(path: &Path, step: usize) -> impl Fn(io::Error) -> RunError {
     let path = path.to_path_buf();
     move |error| RunError::Write { path: path.clone(), step, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_that_carries_more_parts_than_there_are_samples_is_refused() {
+        let mut file = NamedArrays::default();
+        file.arrays.insert("carried/0/0/1/hidden".into(), (vec![2], vec![1.0, 2.0]));
+        let carried = load_carried(Path::new("last"), &file, 2).expect("two parts");
+        assert_eq!(carried[&(0, 0)][1].hidden, [1.0, 2.0]);
+        file.arrays.insert("carried/0/0/300000000/hidden".into(), (vec![0], Vec::new()));
+        assert!(matches!(load_carried(Path::new("last"), &file, 2), Err(RunError::Carried(_))));
+    }
 }

@@ -1,7 +1,7 @@
 //! Training: batches in, parameters out.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use burn::tensor::{Device, Tensor};
 use clrs::clrs30::Split;
@@ -33,6 +33,8 @@ pub struct Trainer {
     adam: Adam,
     state: State,
     carried: CarriedStates,
+    /// The checkpoint that it went back to.
+    restored: Option<PathBuf>,
     sources: Vec<Vec<Source>>,
     validation: Vec<Examples>,
     device: Device,
@@ -46,6 +48,8 @@ pub enum TrainError {
     Task(#[from] TaskError),
     #[error("`{name}` is 0: {rule}")]
     Zero { name: &'static str, rule: &'static str },
+    #[error("`{name}` is {value}: a number from 0 on is wanted")]
+    Size { name: &'static str, value: f32 },
     #[error(transparent)]
     Build(#[from] BuildError),
     #[error(transparent)]
@@ -54,7 +58,9 @@ pub enum TrainError {
     Evaluate(#[from] EvaluateError),
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error("the {what} of {algorithm} is {value} at step {step}; the checkpoint before it is kept")]
+    #[error(
+        "the {what} of {algorithm} is {value} at step {step}; the checkpoint before it is kept. It will be so again: try a smaller `learning_rate`, or `grad_clip`, in a new run"
+    )]
     NotFinite { what: &'static str, algorithm: String, value: f32, step: usize },
 }
 
@@ -111,7 +117,7 @@ impl Trainer {
         let validation = validation.collect::<Result<_, _>>()?;
         let (adam, state, device) = (Adam::new(&parameters), State::default(), device.clone());
         let carried = CarriedStates::new();
-        Ok(Trainer { recipe, algorithms, network, parameters, adam, state, carried, sources, validation, device })
+        Ok(Trainer { recipe, algorithms, network, parameters, adam, state, carried, restored: None, sources, validation, device })
     }
 
     /// The parameters, to be set before training.
@@ -134,12 +140,25 @@ impl Trainer {
         self.state
     }
 
+    /// Goes back to the last checkpoint of a run. A run that ended before its first one begins anew.
+    pub fn resume(&mut self, run: &Path) -> Result<(), RunError> {
+        let checkpoint = run.join("last.safetensors");
+        if checkpoint.exists() {
+            self.restore(&checkpoint)
+        } else if run.join("best.safetensors").exists() {
+            Err(RunError::NoCheckpoint(run.into()))
+        } else {
+            Ok(())
+        }
+    }
+
     /// Goes back to a checkpoint.
     pub fn restore(&mut self, path: &Path) -> Result<(), RunError> {
         let mut parameters = self.parameters.clone();
         let (file, state) = run::load(path, &mut parameters)?;
         let adam = run::load_adam(path, &file, &parameters)?;
-        self.carried = run::load_carried(&file);
+        self.carried = run::load_carried(path, &file, self.recipe.batch_size)?;
+        self.restored = Some(path.into());
         (self.parameters, self.adam, self.state) = (parameters, adam, state);
         Ok(())
     }
@@ -147,6 +166,9 @@ impl Trainer {
     /// Trains to the end of the recipe, or until told to stop.
     pub fn run(mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Ending, TrainError> {
         let batches = prefetch(std::mem::take(&mut self.sources), &self.recipe, self.state.step);
+        if self.is_out_of_patience() {
+            return Ok(Ending::Patience);
+        }
         if self.state.step == 0 {
             // Parameters may have come from elsewhere: there is a checkpoint to go on with from the beginning.
             folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
@@ -158,7 +180,7 @@ impl Trainer {
             if step.is_multiple_of(self.recipe.eval_every) || step == self.recipe.steps {
                 flow = self.validate(folder, on_event).map(|now| if now == Flow::Stop { now } else { flow })?;
                 folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
-                if self.recipe.patience > 0 && self.state.since_best >= self.recipe.patience {
+                if self.is_out_of_patience() {
                     return Ok(Ending::Patience);
                 }
             }
@@ -168,6 +190,10 @@ impl Trainer {
             }
         }
         Ok(Ending::Done)
+    }
+
+    fn is_out_of_patience(&self) -> bool {
+        self.recipe.patience > 0 && self.state.since_best >= self.recipe.patience
     }
 
     /// An update for each algorithm.
@@ -189,6 +215,10 @@ impl Trainer {
                 Work::Batch(batch) => gradients(network, parameters, task, &batch, device, random),
                 Work::Chunk(size, chunk) => {
                     let carried = self.carried.entry((task, size)).or_default();
+                    let fits = chunk.parts(PART).iter().zip(&*carried).all(|(chunk, carried)| network.fits(chunk, carried));
+                    if !fits {
+                        return Err(RunError::Carried(self.restored.clone().unwrap_or_default()).into());
+                    }
                     chunk_gradients(network, parameters, task, &chunk, carried, device, random)
                 }
             };
@@ -318,8 +348,12 @@ fn validate(recipe: &Recipe) -> Result<(), TrainError> {
         ("eval_every", recipe.eval_every, "the best checkpoint is found by validation"),
         ("val_samples", recipe.val_samples, "the best checkpoint is found by validation"),
     ];
-    match at_least_one.into_iter().find(|(_, value, _)| *value == 0) {
-        Some((name, _, rule)) => Err(TrainError::Zero { name, rule }),
+    if let Some((name, _, rule)) = at_least_one.into_iter().find(|(_, value, _)| *value == 0) {
+        return Err(TrainError::Zero { name, rule });
+    }
+    let sizes = [("learning_rate", recipe.learning_rate), ("grad_clip", recipe.grad_clip)];
+    match sizes.into_iter().find(|(_, value)| !value.is_finite() || *value < 0.0) {
+        Some((name, value)) => Err(TrainError::Size { name, value }),
         None => Ok(()),
     }
 }

@@ -93,7 +93,7 @@ impl Weights {
         })
     }
 
-    /// The layers of messages as kernels read them, made when they are first asked for.
+    /// The layers of messages as kernels read them, made when they are first asked for. Copying takes up no other work.
     pub(crate) fn messages(&self, task: usize, layer: Handle, make: impl FnOnce() -> Prepared) -> Arc<Prepared> {
         let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(messages.entry((task, layer)).or_insert_with(|| Arc::new(make())))

@@ -64,17 +64,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let steps = recipe.steps;
     let mut trainer = Trainer::new(recipe.clone(), &Registry::builtin(), &device)?;
     let mut folder = if arguments.resume {
-        let checkpoint = out.join("last.safetensors");
-        if checkpoint.exists() {
-            trainer.restore(&checkpoint)?;
-        }
+        trainer.resume(out)?;
+        ensure!(trainer.state().step < steps, "{}: all {steps} steps are taken; `clrs eval {0}` judges it", out.display());
         RunFolder::open(out, trainer.state().step)?
     } else {
         begin_with(&mut trainer, arguments)?;
         RunFolder::create(out, &recipe, &provenance(arguments))?
     };
     let first = trainer.state().step;
-    ensure!(first < steps, "{}: all {steps} steps are taken; `clrs eval {0}` judges it", out.display());
 
     let mut progress = Steps::new(first, steps, arguments.quiet);
     let mut best = trainer.state().best;

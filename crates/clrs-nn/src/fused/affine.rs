@@ -100,18 +100,12 @@ impl Operation for Affine {
         } else {
             d_out
         };
+        let is_needed = !(self.of_samples.is_empty() && self.constants.is_empty());
+        let d_samples = if is_needed { sums(d_out, outputs, self.count) } else { Vec::new() };
         let mut gradients = InputGradients::default();
-        let mut terms = self.of_nodes.iter().zip(inputs).zip(wanted).zip(&mut gradients);
-        for (((learnt, x), wanted), gradient) in terms.by_ref().take(self.of_nodes.len()) {
-            *gradient = term_backward(learnt, x, d_out, wanted, scratch);
-        }
-        let of_samples = self.of_nodes.len()..self.of_nodes.len() + self.of_samples.len();
-        let mut d_samples = Vec::new();
-        if !self.of_samples.is_empty() || !self.constants.is_empty() {
-            d_samples = sums(d_out, outputs, self.count);
-        }
-        for (place, learnt) in of_samples.zip(&self.of_samples) {
-            gradients[place] = term_backward(learnt, inputs[place], &d_samples, wanted[place], scratch);
+        for (place, learnt) in self.of_nodes.iter().chain(&self.of_samples).enumerate() {
+            let d_out = if place < self.of_nodes.len() { d_out } else { &d_samples };
+            gradients[place] = term_backward(learnt, inputs[place], d_out, wanted[place], scratch);
         }
         if !self.constants.is_empty() {
             let d_constant = sums(&d_samples, outputs, self.rows / self.count);

@@ -41,8 +41,11 @@ pub(crate) use recall::recall;
 pub(crate) use rows::{chances, cost, log_sinkhorn};
 pub(crate) use words::words;
 
-/// The most inputs that an operation has.
+/// Inputs of an operation in burn's graph.
 const INPUTS: usize = 7;
+
+/// The most tensors that an operation is given.
+pub(crate) const MOST_INPUTS: usize = INPUTS - 1;
 
 /// The inputs of an operation as they lie in memory.
 type Slices<'a> = [&'a [f32]; INPUTS];
@@ -85,7 +88,8 @@ fn input<const D: usize>(tensor: Tensor<D>) -> AnyTensor {
 
 /// Computes an operation.
 fn compute<const D: usize>(pass: &Pass, operation: impl Operation + 'static, mut inputs: Vec<AnyTensor>) -> Tensor<D> {
-    // Those that it does not have are one number each; the last of them carries gradients if any are wanted.
+    assert!(inputs.len() <= MOST_INPUTS, "an operation has {MOST_INPUTS} inputs at most");
+    // Those that it does not have are one number each, one at least, which carries gradients if any are wanted.
     inputs.resize_with(INPUTS, || input(pass.tie.clone()));
     let Ok([a, b, c, d, e, f, g]) = <[_; INPUTS]>::try_from(inputs) else { unreachable!("as many as there can be") };
     Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(operation), a, b, c, d, e, f, g))

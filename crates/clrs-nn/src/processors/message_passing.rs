@@ -2,7 +2,8 @@
 //!
 //! The message from `x` to `y` is a small network over both nodes, their edge and the graph. With all nodes as senders this is
 //! the MPNN of Gilmer et al. (2017), with neighbours the PGN of Veličković et al. (2020), with a node alone Deep Sets of Zaheer
-//! et al. (2017). Triplets and the gate are those of Ibarz et al. (2022).
+//! et al. (2017). Triplets are those of Dudzik and Veličković (2022),
+//! triplets with the maximum and the gate those of Ibarz et al. (2022).
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::{relu, sigmoid};
@@ -128,7 +129,7 @@ impl MessagePassing {
                 if self.shape.senders == Senders::Neighbours {
                     let neighbours = input.neighbours().float();
                     messages = messages * neighbours.clone().reshape([b, n, n, 1]);
-                    heard = neighbours.sum_dim(2);
+                    heard = neighbours.sum_dim(2); // of the sender, as in the reference: graphs are symmetric there
                 }
                 let sum = messages.sum_dim(1).reshape([b, n, h]);
                 (if self.aggregation == Aggregation::Mean { sum / heard } else { sum }).reshape([b * n, h])
