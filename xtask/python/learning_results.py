@@ -46,12 +46,13 @@ def result(clrs, seconds, run):
     curve = [[line["step"], round(losses[line["step"]], 5), round(line["val"], 5)] for line in lines if "val" in line]
     every = -(-len(curve) // POINTS)
     (algorithm,), seed, steps = recipe["algorithms"], recipe["seed"], recipe["steps"]
+    other = "" if recipe["processor"] == "mpnn" else f" --set processor={recipe['processor']}"
     judged = {checkpoint: judge(clrs, run, checkpoint) for checkpoint in ("best", "last")}
     return {
         "algorithm": algorithm,
         "processor": recipe["processor"],
         "seed": seed,
-        "train": f"clrs train paper-2022 --algorithms {algorithm} --set steps={steps} --set seed={seed} --out RUN",
+        "train": f"clrs train paper-2022 --algorithms {algorithm}{other} --set steps={steps} --set seed={seed} --out RUN",
         "eval": "clrs eval RUN [--checkpoint last]",
         "seconds": float(seconds) if seconds else None,
         **judged,

@@ -9,7 +9,7 @@ use burn::tensor::{Device, Gradients, Tensor};
 use crate::encode::Encoders;
 use crate::features::Affine;
 use crate::parameters::{Handle, Linear};
-use crate::weights::{Matrix, Piece, PieceGradients, Sum, Weights};
+use crate::weights::{self, Matrix, Piece, PieceGradients, Sum, Weights};
 
 /// One pass of a part of a batch through the network.
 pub struct Pass {
@@ -104,6 +104,6 @@ pub(crate) fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
     if sum.is_empty() {
         *sum = more;
     } else {
-        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        weights::add(sum, &more);
     }
 }

@@ -150,7 +150,8 @@ impl Found<'_> {
     }
 }
 
-fn add(sum: &mut [f32], more: &[f32]) {
+/// Adds numbers to others, place by place.
+pub(crate) fn add(sum: &mut [f32], more: &[f32]) {
     sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 

@@ -9,7 +9,7 @@ use clrs_kernels::{Isa, Scratch};
 use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::features::Pass;
 use crate::pass::Learnt;
-use crate::weights::Piece;
+use crate::weights::{Piece, add};
 
 /// Rows times pieces, added up with constants, `[rows, outputs]`. Those of samples are for all of their `count` rows.
 pub(crate) fn affine(
@@ -59,7 +59,7 @@ impl Operation for Affine {
         let (of_nodes, of_samples) = inputs.split_at(self.of_nodes.len());
         let mut constant = vec![0.0; outputs];
         for Learnt { matrix, .. } in &self.constants {
-            constant.iter_mut().zip(matrix.values()).for_each(|(sum, more)| *sum += more);
+            add(&mut constant, matrix.values());
         }
         let mut start = Start::Bias(&constant);
         if !self.of_samples.is_empty() {
@@ -110,7 +110,7 @@ impl Operation for Affine {
         if !self.constants.is_empty() {
             let d_constant = sums(&d_samples, outputs, self.rows / self.count);
             for Learnt { sum, .. } in &self.constants {
-                sum.add(outputs, |sum| sum.iter_mut().zip(&d_constant).for_each(|(sum, more)| *sum += more));
+                sum.add(outputs, |sum| add(sum, &d_constant));
             }
         }
         gradients
@@ -136,7 +136,7 @@ fn sums(rows: &[f32], width: usize, count: usize) -> Vec<f32> {
     let mut sums = vec![0.0; rows.len() / count.max(1)];
     for (sum, rows) in sums.chunks_exact_mut(width).zip(rows.chunks_exact(width * count)) {
         for row in rows.chunks_exact(width) {
-            sum.iter_mut().zip(row).for_each(|(sum, more)| *sum += more);
+            add(sum, row);
         }
     }
     sums

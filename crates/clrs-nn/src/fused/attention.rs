@@ -9,7 +9,7 @@ use clrs_kernels::{Isa, Scratch};
 use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
 use crate::features::Pass;
 use crate::pass::Learnt;
-use crate::weights::Piece;
+use crate::weights::{Piece, add};
 
 /// What matches, and what is taken.
 pub(crate) struct Matched {
@@ -117,7 +117,7 @@ impl Operation for Attention {
         });
         let size = self.width / self.heads;
         for (Learnt { sum, .. }, of_head) in self.scores.iter().zip(score.chunks_exact(size)) {
-            sum.add(size, |sum| sum.iter_mut().zip(of_head).for_each(|(sum, more)| *sum += more));
+            sum.add(size, |sum| add(sum, of_head));
         }
         [Some(asking), Some(asked), edges, Some(values), None, None, None]
     }

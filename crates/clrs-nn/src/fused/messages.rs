@@ -11,7 +11,7 @@ use crate::encode::Place;
 use crate::features::{Input, Pass};
 use crate::parameters::Linear;
 use crate::pass::Learnt;
-use crate::weights::Piece;
+use crate::weights::{Piece, add};
 
 pub(crate) use clrs_kernels::messages::Prepared;
 
@@ -115,7 +115,7 @@ impl Operation for Messages {
         }
         // The last bias is the same for all messages: it is added to the largest.
         for row in out.chunks_exact_mut(self.hidden) {
-            row.iter_mut().zip(self.last_bias.matrix.values()).for_each(|(sum, more)| *sum += more);
+            add(row, self.last_bias.matrix.values());
         }
         Arc::new(tapes)
     }
@@ -153,7 +153,7 @@ impl Operation for Messages {
         });
         self.last_bias.sum.add(h, |sum| {
             for row in d_out.chunks_exact(h) {
-                sum.iter_mut().zip(row).for_each(|(sum, more)| *sum += more);
+                add(sum, row);
             }
         });
         [Some(d_receivers), Some(d_senders), d_edges, None, None, None, None]

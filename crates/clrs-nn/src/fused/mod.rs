@@ -1,8 +1,8 @@
 //! Fused kernels inside burn's graph: operations whose forward and backward are those of `clrs-kernels`.
 //!
 //! An operation per step, over the samples of a part. Weights are no inputs of theirs: an operation reads them as `weights.rs` keeps
-//! them for all parts, and adds to their gradients in place. The ordinary operations stay what these are tested against, the way of every other device,
-//! and what runs without `fused`.
+//! them for all parts, and adds to their gradients in place. The ordinary operations stay what these are tested against, the way
+//! of every other device, and what runs without `fused`.
 #![expect(clippy::too_many_arguments, reason = "burn hands tensors over one by one")]
 
 mod affine;

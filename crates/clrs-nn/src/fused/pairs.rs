@@ -10,7 +10,7 @@ use super::affine::term_backward;
 use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::features::Pass;
 use crate::pass::Learnt;
-use crate::weights::Piece;
+use crate::weights::{Piece, add};
 
 /// Of every pair what is said of its first and of its second node, `[B, N, outputs]`, and rows of its own times pieces:
 /// `[B, N, N, outputs]`.
@@ -61,7 +61,7 @@ impl Operation for Pairs {
         for (number, d) in d_out.chunks_exact(width).enumerate() {
             let (first, second) = self.nodes_of(number);
             for sum in [&mut d_first[first * width..][..width], &mut d_second[second * width..][..width]] {
-                sum.iter_mut().zip(d).for_each(|(sum, d)| *sum += d);
+                add(sum, d);
             }
         }
         let mut gradients = InputGradients::default();
