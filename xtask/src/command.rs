@@ -33,8 +33,8 @@ pub(crate) fn shown(command: &Command) -> String {
 
 /// The binary `clrs`, built. It lies where this program does.
 pub(crate) fn clrs() -> Result<PathBuf> {
-    // Of the whole workspace, as the tests are: dependencies then have the same features, and are not built again.
-    run(&mut cargo(&["build", "--release", "--quiet", "--locked", "--workspace", "--bin", "clrs"]))?;
+    // With examples, which have the dependencies of tests: others then have the same features, and are not built again.
+    run(&mut cargo(&["build", "--release", "--quiet", "--locked", "--workspace", "--bin", "clrs", "--examples"]))?;
     beside("clrs")
 }
 

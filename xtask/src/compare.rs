@@ -85,7 +85,7 @@ impl Comparison {
                 json,
             } => {
                 let reference = Reference::prepare()?;
-                run(&mut cargo(&["build", "--release", "--quiet", "--workspace", "--examples"]))?;
+                clrs()?;
                 let mut script = reference.script("compare_training.py");
                 script.arg("--ours").arg(beside("examples/compare")?);
                 for (name, value) in [("--algorithms", algorithms), ("--processors", processors), ("--data", data)] {

@@ -38,8 +38,11 @@ impl Stage {
         match self {
             Stage::Format => run(&mut cargo(&["fmt", "--all", "--check"])),
             Stage::Lints => {
-                let arguments = ["clippy", "--release", "--quiet", "--locked", "--workspace", "--all-targets"];
-                run(cargo(&arguments).args(["--", "--deny", "warnings"]))
+                let clippy = |of: &[&str]| {
+                    run(cargo(&["clippy", "--release", "--quiet", "--locked"]).args(of).args(["--", "--deny", "warnings"]))
+                };
+                clippy(&["--workspace", "--all-targets"])?;
+                clippy(&["--package", "clrs-cli", "--no-default-features"])
             }
             Stage::Tests => run(&mut cargo(&["test", "--release", "--quiet", "--locked", "--workspace"])),
             Stage::Docs => {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-#[cfg(feature = "networks")]
 use clrs::sampling::Settings;
 use clrs::{AnyAlgorithm, Registry};
 #[cfg(feature = "networks")]
