@@ -48,7 +48,8 @@ def main():
         tries, parts = (0, ()) if arguments.no_outcome else (arguments.tries, parts)
         named, metadata = network.record(arguments.case, tries, parts)
         write(arguments.out, named, metadata)
-        print(metadata["settings"])  # its seed may be another
+        steadiness = {"unsteadiness": float(metadata["unsteadiness"])} if tries else {}
+        print(json.dumps({"seed": json.loads(metadata["settings"])["seed"]} | steadiness))  # the seed may be another
 
 
 def write(path, named, metadata):
