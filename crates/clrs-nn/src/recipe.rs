@@ -172,12 +172,31 @@ fn set(recipe: &mut toml::Table, name: &str, value: toml::Value) -> Result<(), R
         (toml::Value::Float(_), toml::Value::Integer(whole)) => toml::Value::Float(whole as f64),
         (_, value) => value,
     };
-    let before = recipe.insert(name.into(), value);
-    if let Err(error) = recipe.clone().try_into::<Recipe>() {
-        recipe.insert(name.into(), before.expect("the field was there"));
-        return Err(RecipeError::Value { name: name.into(), message: error.message().into() });
+    let before = recipe.insert(name.into(), value).expect("the field was there");
+    recipe.clone().try_into::<Recipe>().map(|_| ()).map_err(|error| {
+        let message = match &before {
+            toml::Value::String(_) if recipe[name].is_str() => choices(error.message()),
+            _ => format!("{} is wanted, not {}", wanted(&before), recipe[name]),
+        };
+        RecipeError::Value { name: name.into(), message }
+    })
+}
+
+/// What a field takes that holds such a value.
+fn wanted(like: &toml::Value) -> String {
+    match like {
+        toml::Value::Integer(_) => "a whole number from 0 on".into(),
+        toml::Value::Float(_) => "a number".into(),
+        toml::Value::Boolean(_) => "true or false".into(),
+        toml::Value::Array(items) => items.first().map_or("a list".into(), |item| format!("a list, each {},", wanted(item))),
+        _ => "a word".into(),
     }
-    Ok(())
+}
+
+/// What serde says of a word that is none of those there are, in words for people who write recipes.
+fn choices(message: &str) -> String {
+    let Some(rest) = message.strip_prefix("unknown variant ") else { return message.into() };
+    format!("there is no {}", rest.replacen(", expected ", "; there are ", 1).replacen("one of ", "", 1))
 }
 
 /// What was typed, as a value of the kind that the field has.
@@ -224,9 +243,14 @@ mod tests {
         };
         assert_eq!(message("hiden = 3", &[]), "no recipe has a field `hiden`; did you mean `hidden`?");
         assert_eq!(message("", &["batchsize=3"]), "no recipe has a field `batchsize`; did you mean `batch_size`?");
-        assert!(message("hidden = \"wide\"", &[]).starts_with("`hidden`: invalid type: string"));
-        assert!(message("", &["steps=many"]).starts_with("`steps`: invalid type: string"));
-        assert!(message("", &["feedback=softer"]).contains("unknown variant `softer`"));
+        assert_eq!(message("hidden = \"wide\"", &[]), "`hidden`: a whole number from 0 on is wanted, not \"wide\"");
+        assert_eq!(message("", &["steps=-1"]), "`steps`: a whole number from 0 on is wanted, not -1");
+        assert_eq!(message("", &["layer_norm=2"]), "`layer_norm`: true or false is wanted, not \"2\"");
+        let lengths = "`lengths`: a list, each a whole number from 0 on, is wanted, not [4, \"x\"]";
+        assert_eq!(message("", &["lengths=4,x"]), lengths);
+        assert!(message("processor = 3", &[]).starts_with("`processor`: a word is wanted, not 3"));
+        let feedback = "`feedback`: there is no `softer`; there are `soft`, `hard`";
+        assert!(message("", &["feedback=softer"]).starts_with(feedback));
         assert_eq!(message("", &["hidden"]), "`hidden` is no setting: write name=value");
     }
 
