@@ -72,7 +72,8 @@ fn killed_at_any_moment_chunks_go_on_with_what_they_carry() {
 fn killed_and_resumed(more: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     let (killed, whole) = (folder.path().join("killed"), folder.path().join("whole"));
-    let done = clrs(&SMALL).arg(&whole).args(more).output().expect("it starts");
+    let more = [more, &["--set", "steps=400"]].concat();
+    let done = clrs(&SMALL).arg(&whole).args(&more).output().expect("it starts");
     assert!(done.status.success(), "{}", text(&done.stderr));
 
     let mut kills = 0;
@@ -80,7 +81,7 @@ fn killed_and_resumed(more: &[&str]) {
         let mut command = if killed.join("config.toml").exists() {
             clrs(&["train", "--quiet", "--resume", "--out"])
         } else {
-            clrs(&[&SMALL[..SMALL.len() - 1], more, &["--out"]].concat())
+            clrs(&[&SMALL[..SMALL.len() - 1], &more, &["--out"]].concat())
         };
         let mut child = command.arg(&killed).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(150 + 40 * round));
@@ -113,7 +114,10 @@ fn mistakes_are_named_and_nothing_is_lost() {
     refused(&["train", "--algorithms", "bfs,bfs", "--out", out], "bfs is named twice");
     refused(&["train", "generalist", "--algorithms", "bfs", "--out", out], "no recipe is called `generalist`");
     refused(&["train", "--algorithms", "bfs", "--set", "hiden=3", "--out", out], "did you mean `hidden`?");
-    refused(&["train", "--algorithms", "bfs", "--set", "hidden=wide", "--out", out], "`hidden`: invalid type");
+    refused(
+        &["train", "--algorithms", "bfs", "--set", "hidden=wide", "--out", out],
+        "`hidden`: a whole number from 0 on is wanted, not \"wide\"",
+    );
     refused(&["train", "--algorithms", "bfs", "--set", "processor=mpn", "--out", out], "did you mean `mpnn`?");
     refused(&["train", "--algorithms", "bfs", "--set", "steps=0", "--out", out], "`steps` is 0");
     refused(&["train", "--algorithms", "bfs", "--set", "learning_rate=nan", "--out", out], "`learning_rate` is NaN");

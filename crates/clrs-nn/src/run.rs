@@ -26,10 +26,15 @@ use crate::train::CarriedStates;
 
 /// A run's folder, held by this process.
 pub struct RunFolder {
-    path: PathBuf,
-    _lock: File,
+    lock: Lock,
     metrics: File,
     events: Events,
+}
+
+/// A folder that no other process trains in while this is kept.
+pub struct Lock {
+    path: PathBuf,
+    _file: File,
 }
 
 /// How far a run is.
@@ -92,7 +97,7 @@ impl RunFolder {
     /// A new run in a folder that holds none.
     pub fn create(path: &Path, recipe: &Recipe, provenance: &Value) -> Result<RunFolder, RunError> {
         std::fs::create_dir_all(path).map_err(at(path))?;
-        let lock = lock(path)?;
+        let lock = Lock::take(path)?;
         let config = path.join("config.toml");
         if config.exists() {
             return Err(RunError::Exists(path.into()));
@@ -103,28 +108,27 @@ impl RunFolder {
         let provenance_path = path.join("provenance.json");
         write_whole(&provenance_path, text.as_bytes()).map_err(at(&provenance_path))?;
         write_whole(&config, recipe.to_toml().as_bytes()).map_err(at(&config))?;
-        RunFolder::with(path, lock, metrics, 0)
+        RunFolder::with(lock, metrics, 0)
     }
 
     /// A run that was begun, to go on with it from a step; what was noted later is forgotten.
-    pub fn open(path: &Path, step: usize) -> Result<RunFolder, RunError> {
-        let lock = lock(path)?;
-        let metrics_path = path.join("metrics.jsonl");
+    pub fn open(lock: Lock, step: usize) -> Result<RunFolder, RunError> {
+        let metrics_path = lock.path.join("metrics.jsonl");
         let kept = keep_until(&metrics_path, step).map_err(at(&metrics_path))?;
         write_whole(&metrics_path, kept.as_bytes()).map_err(at_step(&metrics_path, step))?;
         let metrics = OpenOptions::new().append(true).open(&metrics_path).map_err(at(&metrics_path))?;
-        RunFolder::with(path, lock, metrics, step)
+        RunFolder::with(lock, metrics, step)
     }
 
-    fn with(path: &Path, lock: File, metrics: File, step: usize) -> Result<RunFolder, RunError> {
-        let events_path = path.join(format!("events.out.tfevents.{step:010}.clrs"));
+    fn with(lock: Lock, metrics: File, step: usize) -> Result<RunFolder, RunError> {
+        let events_path = lock.path.join(format!("events.out.tfevents.{step:010}.clrs"));
         let events = Events::create(&events_path).map_err(at_step(&events_path, step))?;
-        Ok(RunFolder { path: path.into(), _lock: lock, metrics, events })
+        Ok(RunFolder { lock, metrics, events })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.lock.path
     }
 
     /// Notes numbers of a step and an algorithm.
@@ -133,7 +137,7 @@ impl RunFolder {
         for &(name, number) in numbers {
             line[name] = json!(number);
         }
-        let path = self.path.join("metrics.jsonl");
+        let path = self.path().join("metrics.jsonl");
         self.metrics.write_all(format!("{line}\n").as_bytes()).map_err(at_step(&path, step))?;
         let values = numbers.iter().map(|&(name, number)| (format!("{algorithm}/{name}"), number));
         self.events.write(step, values).map_err(at_step(self.events.path(), step))
@@ -165,7 +169,7 @@ impl RunFolder {
     }
 
     fn save(&self, name: &str, file: &NamedArrays, step: usize) -> Result<(), RunError> {
-        let path = self.path.join(name);
+        let path = self.path().join(name);
         write_whole(&path, &file.to_bytes()).map_err(at_step(&path, step))
     }
 }
@@ -267,13 +271,16 @@ fn moment(name: &str, parameter: &Parameter) -> String {
     format!("adam/{name}/{}", parameter.name)
 }
 
-fn lock(path: &Path) -> Result<File, RunError> {
-    let lock = path.join("lock");
-    let file = File::create(&lock).map_err(at(&lock))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(RunError::InUse(path.into())),
-        Err(std::fs::TryLockError::Error(error)) => Err(RunError::Io { path: lock, error }),
+impl Lock {
+    /// Takes it, if no other process has it.
+    pub fn take(path: &Path) -> Result<Lock, RunError> {
+        let lock = path.join("lock");
+        let file = File::create(&lock).map_err(at(&lock))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock { path: path.into(), _file: file }),
+            Err(std::fs::TryLockError::WouldBlock) => Err(RunError::InUse(path.into())),
+            Err(std::fs::TryLockError::Error(error)) => Err(RunError::Io { path: lock, error }),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Tensor};
 use clrs::clrs30::Split;
@@ -169,27 +170,43 @@ impl Trainer {
         if self.is_out_of_patience() {
             return Ok(Ending::Patience);
         }
+        let mut saving = Duration::ZERO;
         if self.state.step == 0 {
             // Parameters may have come from elsewhere: there is a checkpoint to go on with from the beginning.
-            folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
+            saving = self.save(folder)?;
         }
+        let mut saved = Instant::now();
         while self.state.step < self.recipe.steps {
             let losses = self.step(&batches, folder)?;
             let step = self.state.step;
             let mut flow = on_event(&Event::Step { step, losses: &losses });
-            if step.is_multiple_of(self.recipe.eval_every) || step == self.recipe.steps {
+            let is_last = step == self.recipe.steps;
+            let is_judged = is_last || step.is_multiple_of(self.recipe.eval_every);
+            if is_judged {
                 flow = self.validate(folder, on_event).map(|now| if now == Flow::Stop { now } else { flow })?;
-                folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
-                if self.is_out_of_patience() {
-                    return Ok(Ending::Patience);
-                }
             }
-            if flow == Flow::Stop && step < self.recipe.steps {
-                folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
-                return Ok(Ending::Stopped);
+            let ending = match flow {
+                _ if is_judged && self.is_out_of_patience() => Some(Ending::Patience),
+                _ if is_last => Some(Ending::Done),
+                Flow::Stop => Some(Ending::Stopped),
+                Flow::Continue => None,
+            };
+            if ending.is_some() || is_judged && saved.elapsed() >= saving * SAVE_RARELY {
+                saving = self.save(folder)?;
+                saved = Instant::now();
+            }
+            if let Some(ending) = ending {
+                return Ok(ending);
             }
         }
         Ok(Ending::Done)
+    }
+
+    /// Keeps a checkpoint; says how long that took.
+    fn save(&self, folder: &RunFolder) -> Result<Duration, RunError> {
+        let start = Instant::now();
+        folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
+        Ok(start.elapsed())
     }
 
     fn is_out_of_patience(&self) -> bool {
@@ -260,6 +277,9 @@ impl Trainer {
         Ok(on_event(&Event::Validation { step, outcomes: &outcomes, score, is_best }))
     }
 }
+
+/// Between two checkpoints there is at least so many times what one takes: a run does not wait for its disk.
+const SAVE_RARELY: u32 = 50;
 
 /// Samples of a batch in validation, as the reference has it.
 const VALIDATION_BATCH: usize = 32;

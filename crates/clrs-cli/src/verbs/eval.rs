@@ -187,6 +187,10 @@ fn open(arguments: &Arguments) -> Result<Vec<Run>> {
         let place = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
         ensure!(!seen.contains(&place), "{} is named twice", folder.display());
         seen.push(place);
+        if let Some(Run { folder: other, .. }) = runs.iter().find(|run: &&Run| run.trained.recipe == trained.recipe) {
+            let (folder, other) = (folder.display(), other.display());
+            writeln!(std::io::stderr(), "clrs: {other} and {folder} have the same recipe and seeds; they count as two runs")?;
+        }
         runs.push(Run { folder: folder.clone(), trained });
     }
     Ok(runs)

@@ -7,7 +7,7 @@ use clap::Args;
 use clrs::Registry;
 use clrs_nn::parameters::Owner;
 use clrs_nn::recipe::{Recipe, SHIPPED};
-use clrs_nn::run::{self, RunFolder};
+use clrs_nn::run::{self, Lock, RunFolder};
 use clrs_nn::tensors::NamedArrays;
 use clrs_nn::train::{Ending, Event, Flow, Trainer};
 use serde_json::json;
@@ -64,9 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let steps = recipe.steps;
     let mut trainer = Trainer::new(recipe.clone(), &Registry::builtin(), &device)?;
     let mut folder = if arguments.resume {
+        let lock = Lock::take(out)?;
         trainer.resume(out)?;
         ensure!(trainer.state().step < steps, "{}: all {steps} steps are taken; `clrs eval {0}` judges it", out.display());
-        RunFolder::open(out, trainer.state().step)?
+        RunFolder::open(lock, trainer.state().step)?
     } else {
         begin_with(&mut trainer, arguments)?;
         RunFolder::create(out, &recipe, &provenance(arguments))?
