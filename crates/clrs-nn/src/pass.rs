@@ -8,6 +8,7 @@ use burn::tensor::{Device, Gradients, Tensor};
 
 use crate::encode::Encoders;
 use crate::features::Affine;
+use crate::fused::{Layers, LearntLayers};
 use crate::parameters::{Handle, Linear};
 use crate::weights::{self, Matrix, Piece, PieceGradients, Sum, Weights};
 
@@ -23,6 +24,7 @@ pub struct Pass {
     encoders: Encoders,
     leaves: RefCell<BTreeMap<Piece, Tensor<2>>>,
     learnt: RefCell<BTreeMap<Piece, Learnt>>,
+    messages: RefCell<BTreeMap<Handle, Arc<LearntLayers>>>,
     /// Fused operations add to gradients of pieces themselves. What they return depends on this number, so that their turn comes
     /// even where nothing else that they read has a gradient.
     pub(crate) tie: Tensor<1>,
@@ -45,6 +47,7 @@ impl Pass {
             encoders: encoders.clone(),
             leaves: RefCell::default(),
             learnt: RefCell::default(),
+            messages: RefCell::default(),
             tie: weights.leaf(Tensor::zeros([1], &weights.device())),
         }
     }
@@ -67,7 +70,7 @@ impl Pass {
 
     /// A piece for ordinary operations.
     pub(crate) fn piece(&self, piece: Piece) -> Tensor<2> {
-        let leaf = || self.weights.leaf(self.shared(piece).tensor.clone());
+        let leaf = || self.weights.leaf(self.shared(piece).tensor());
         self.leaves.borrow_mut().entry(piece).or_insert_with(leaf).clone()
     }
 
@@ -77,12 +80,19 @@ impl Pass {
         self.learnt.borrow_mut().entry(piece).or_insert_with(make).clone()
     }
 
+    /// The layers of messages, made when they are first asked for.
+    pub(crate) fn messages(&self, layers: Layers) -> Arc<LearntLayers> {
+        let make = || Arc::new(LearntLayers::new(self, layers));
+        Arc::clone(self.messages.borrow_mut().entry(layers.middle.weight).or_insert_with(make))
+    }
+
     fn shared(&self, piece: Piece) -> Arc<Matrix> {
         self.weights.piece(self.task, &self.encoders, piece)
     }
 
     /// What was found of the gradients of pieces.
     pub(crate) fn gradients(&self, found: &mut Gradients) -> PieceGradients {
+        self.messages.borrow().values().for_each(|layers| layers.hand_on());
         let mut gradients = PieceGradients::new();
         for (&piece, leaf) in self.leaves.borrow().iter() {
             if let Some(gradient) = leaf.grad_remove(found) {

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Tensor, TensorData};
-use clrs_kernels::gemm::{End, Packed, Start, add_transposed_product, product};
+use clrs_kernels::gemm::{End, Packed, Start, add_transposed_product, dense_product, product};
 use clrs_kernels::{Isa, Scratch};
 
 use crate::encode::{Encoders, Place};
@@ -37,13 +37,14 @@ pub(crate) enum Piece {
 /// Gradients of pieces.
 pub(crate) type PieceGradients = BTreeMap<Piece, Vec<f32>>;
 
-/// Values of parameters on a device. Copies share them, and what was made of them.
+/// Values of parameters. Copies share them, and what was made of them.
 #[derive(Clone)]
 pub struct Weights(Arc<Shared>);
 
 struct Shared {
-    /// Without gradients: each pass has leaves of its own.
-    values: Vec<Tensor<2>>,
+    values: Vec<Vec<f32>>,
+    shapes: Vec<[usize; 2]>,
+    device: Device,
     learns: bool,
     /// Pieces differ with the encoders, so by algorithm.
     pieces: Mutex<HashMap<(usize, Piece), Arc<Matrix>>>,
@@ -62,17 +63,15 @@ impl Weights {
     }
 
     fn new(parameters: &Parameters, device: &Device, learns: bool) -> Weights {
-        let tensor = |(shape, values): (&[usize], &Vec<f32>)| {
-            Tensor::from_data(TensorData::new(values.clone(), matrix_shape(shape)), device)
-        };
-        let shapes = parameters.list().iter().map(|parameter| &parameter.shape[..]);
-        let values = shapes.zip(parameters.values()).map(tensor).collect();
-        Weights(Arc::new(Shared { values, learns, pieces: Mutex::default(), messages: Mutex::default() }))
+        let values = parameters.values().to_vec();
+        let shapes = parameters.list().iter().map(|parameter| matrix_shape(&parameter.shape)).collect();
+        let device = device.clone();
+        Weights(Arc::new(Shared { values, shapes, device, learns, pieces: Mutex::default(), messages: Mutex::default() }))
     }
 
     /// Where passes are computed.
     pub(crate) fn device(&self) -> Device {
-        let device = self.0.values[0].device();
+        let device = self.0.device.clone();
         if self.0.learns { device.autodiff() } else { device }
     }
 
@@ -83,28 +82,55 @@ impl Weights {
 
     /// A piece, made when it is first asked for.
     pub(crate) fn piece(&self, task: usize, encoders: &Encoders, piece: Piece) -> Arc<Matrix> {
-        let pieces = || self.0.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = pieces().get(&(task, piece)).cloned();
-        known.unwrap_or_else(|| {
-            // Not under the lock: a thread that computes may take up other work meanwhile, which asks for pieces too. Made twice it
-            // is the same.
-            let made = Arc::new(Matrix::new(compose(&self.0.values, encoders, piece)));
-            Arc::clone(pieces().entry((task, piece)).or_insert(made))
-        })
+        let mut pieces = self.0.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(pieces.entry((task, piece)).or_insert_with(|| Arc::new(self.0.compose(encoders, piece))))
     }
 
-    /// The layers of messages as kernels read them, made when they are first asked for. Copying takes up no other work.
+    /// The layers of messages as kernels read them, made when they are first asked for.
     pub(crate) fn messages(&self, task: usize, layer: Handle, make: impl FnOnce() -> Prepared) -> Arc<Prepared> {
         let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(messages.entry((task, layer)).or_insert_with(|| Arc::new(make())))
     }
 }
 
+impl Shared {
+    fn compose(&self, encoders: &Encoders, piece: Piece) -> Matrix {
+        let (h, values) = (encoders.hidden, &self.values);
+        let encoding = |place| Encoding::new(values, encoders, place);
+        let on_top = |rows: &[f32], layer: Linear, sum: &mut [f32]| {
+            let shape = [rows.len() / h, h, layer.outputs];
+            let weight = &values[layer.weight.0][..h * layer.outputs];
+            dense_product(Isa::best(), shape, rows, weight, Start::Result, End::Linear, sum);
+        };
+        let (numbers, columns) = match piece {
+            Piece::Whole(Handle(place)) => (values[place].clone(), self.shapes[place][1]),
+            Piece::Block(Handle(place), number) => {
+                let columns = self.shapes[place][1];
+                (values[place][number * h * columns..][..h * columns].to_vec(), columns)
+            }
+            Piece::Encoders(place) => (encoding(place).of_channels().to_vec(), h),
+            Piece::EncoderBias(place) => (encoding(place).bias().to_vec(), h),
+            Piece::Layer(layer, place) => {
+                let encoding = encoding(place);
+                let mut sum = vec![0.0; encoding.channels * layer.outputs];
+                on_top(encoding.of_channels(), layer, &mut sum);
+                (sum, layer.outputs)
+            }
+            Piece::LayerBias(layer, place) => {
+                let mut sum = values[layer.bias.0].clone();
+                on_top(encoding(place).bias(), layer, &mut sum);
+                (sum, layer.outputs)
+            }
+        };
+        Matrix::new(numbers, columns, &self.device)
+    }
+}
+
 /// Gradients of parameters from those of pieces, in the order of [`Parameters::list`]; none where nothing depends on one.
 pub(crate) fn gradients(parameters: &Parameters, encoders: &Encoders, of_pieces: PieceGradients) -> Vec<Option<Vec<f32>>> {
     let mut gradients = Found { parameters, gradients: vec![None; parameters.list().len()] };
-    let mut places: BTreeMap<Place, Encoding> = BTreeMap::new();
-    let encoding = |place| Encoding::new(parameters, encoders, place);
+    let mut places: BTreeMap<Place, EncodingBack> = BTreeMap::new();
+    let encoding = |place| EncodingBack::new(Encoding::new(parameters.values(), encoders, place));
     for (piece, gradient) in of_pieces {
         match piece {
             Piece::Whole(handle) => add(gradients.of(handle), &gradient),
@@ -112,21 +138,21 @@ pub(crate) fn gradients(parameters: &Parameters, encoders: &Encoders, of_pieces:
             Piece::Encoders(place) => places.entry(place).or_insert_with(|| encoding(place)).add(0, &gradient),
             Piece::EncoderBias(place) => {
                 let encoding = places.entry(place).or_insert_with(|| encoding(place));
-                encoding.add(encoding.channels * encoding.hidden, &gradient);
+                encoding.add(encoding.of.bias_place(), &gradient);
             }
             Piece::Layer(layer, place) => {
                 let encoding = places.entry(place).or_insert_with(|| encoding(place));
-                encoding.layer(0..encoding.channels, layer, &gradient, &mut gradients);
+                encoding.layer(0..encoding.of.channels, layer, &gradient, &mut gradients);
             }
             Piece::LayerBias(layer, place) => {
                 add(gradients.of(layer.bias), &gradient);
                 let encoding = places.entry(place).or_insert_with(|| encoding(place));
-                encoding.layer(encoding.channels..encoding.channels + 1, layer, &gradient, &mut gradients);
+                encoding.layer(encoding.of.channels..encoding.of.channels + 1, layer, &gradient, &mut gradients);
             }
         }
     }
-    for (place, Encoding { d_rows, hidden, channels, .. }) in places {
-        let (weights, bias) = d_rows.split_at(channels * hidden);
+    for (place, EncodingBack { of, d_rows }) in places {
+        let (weights, bias) = d_rows.split_at(of.bias_place());
         let mut from = 0;
         for layer in encoders.at(place) {
             let count = parameters.values()[layer.weight.0].len();
@@ -155,26 +181,49 @@ pub(crate) fn add(sum: &mut [f32], more: &[f32]) {
     sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
-/// The encoders of a place, a row for each channel and then the sum of their biases, and their gradient.
-struct Encoding<'p> {
-    parameters: &'p Parameters,
+/// The encoders of a place: a row for each channel, then the sum of their biases. Where nothing is said, there is one channel that is
+/// always 0, and its row is 0.
+struct Encoding {
     channels: usize,
     hidden: usize,
     rows: Vec<f32>,
-    d_rows: Vec<f32>,
 }
 
-impl<'p> Encoding<'p> {
-    fn new(parameters: &'p Parameters, encoders: &Encoders, place: Place) -> Encoding<'p> {
-        let (hidden, values) = (encoders.hidden, parameters.values());
+impl Encoding {
+    fn new(values: &[Vec<f32>], encoders: &Encoders, place: Place) -> Encoding {
+        let hidden = encoders.hidden;
         let mut rows: Vec<f32> = encoders.at(place).flat_map(|layer| &values[layer.weight.0]).copied().collect();
         if rows.is_empty() {
-            rows = vec![0.0; hidden]; // as `nothing`
+            rows = vec![0.0; hidden];
         }
         let channels = rows.len() / hidden;
         rows.resize(rows.len() + hidden, 0.0);
         encoders.at(place).for_each(|layer| add(&mut rows[channels * hidden..], &values[layer.bias.0]));
-        Encoding { parameters, channels, hidden, d_rows: vec![0.0; rows.len()], rows }
+        Encoding { channels, hidden, rows }
+    }
+
+    fn bias_place(&self) -> usize {
+        self.channels * self.hidden
+    }
+
+    fn of_channels(&self) -> &[f32] {
+        &self.rows[..self.bias_place()]
+    }
+
+    fn bias(&self) -> &[f32] {
+        &self.rows[self.bias_place()..]
+    }
+}
+
+/// The gradient of encoders.
+struct EncodingBack {
+    of: Encoding,
+    d_rows: Vec<f32>,
+}
+
+impl EncodingBack {
+    fn new(of: Encoding) -> EncodingBack {
+        EncodingBack { d_rows: vec![0.0; of.rows.len()], of }
     }
 
     fn add(&mut self, from: usize, gradient: &[f32]) {
@@ -183,81 +232,60 @@ impl<'p> Encoding<'p> {
 
     /// A layer on top of some rows, `R W`, has a gradient.
     fn layer(&mut self, rows: Range<usize>, layer: Linear, gradient: &[f32], gradients: &mut Found<'_>) {
-        let (isa, h, outputs) = (Isa::best(), self.hidden, layer.outputs);
+        let (isa, h, outputs) = (Isa::best(), self.of.hidden, layer.outputs);
         let (count, range) = (rows.len(), rows.start * h..rows.end * h);
-        let weight = &self.parameters.values()[layer.weight.0][..h * outputs];
-        let into = &mut gradients.of(layer.weight)[..h * outputs];
-        let scratch = &mut Scratch::default();
-        add_transposed_product(isa, [count, h, outputs], &self.rows[range.clone()], gradient, into, scratch);
+        let weight = &gradients.parameters.values()[layer.weight.0][..h * outputs];
         let transposed = Packed::transposed(weight, outputs, h);
-        product(isa, gradient, &transposed, Start::Result, End::Linear, &mut self.d_rows[range]);
+        product(isa, gradient, &transposed, Start::Result, End::Linear, &mut self.d_rows[range.clone()]);
+        let into = &mut gradients.of(layer.weight)[..h * outputs];
+        add_transposed_product(isa, [count, h, outputs], &self.of.rows[range], gradient, into, &mut Scratch::default());
     }
-}
-
-fn compose(values: &[Tensor<2>], encoders: &Encoders, piece: Piece) -> Tensor<2> {
-    let h = encoders.hidden;
-    let get = |Handle(place): Handle| values[place].clone();
-    match piece {
-        Piece::Whole(handle) => get(handle),
-        Piece::Block(handle, number) => get(handle).slice([number * h..(number + 1) * h]),
-        Piece::Encoders(place) => {
-            let matrices: Vec<_> = encoders.at(place).map(|layer| get(layer.weight)).collect();
-            if matrices.is_empty() { nothing(values, h) } else { Tensor::cat(matrices, 0) }
-        }
-        Piece::EncoderBias(place) => {
-            let biases = encoders.at(place).map(|layer| get(layer.bias));
-            biases.reduce(|sum, bias| sum + bias).unwrap_or_else(|| nothing(values, h))
-        }
-        Piece::Layer(layer, place) => compose(values, encoders, Piece::Encoders(place)).matmul(first(values, layer, h)),
-        Piece::LayerBias(layer, place) => {
-            compose(values, encoders, Piece::EncoderBias(place)).matmul(first(values, layer, h)) + get(layer.bias)
-        }
-    }
-}
-
-/// The rows of a layer that encodings meet.
-fn first(values: &[Tensor<2>], layer: Linear, h: usize) -> Tensor<2> {
-    values[layer.weight.0].clone().slice([0..h])
-}
-
-/// Where nothing is said: one channel that is 0, and an encoder that is 0.
-fn nothing(values: &[Tensor<2>], h: usize) -> Tensor<2> {
-    Tensor::zeros([1, h], &values[0].device())
 }
 
 /// A piece in the forms that it is needed in.
 pub(crate) struct Matrix {
-    pub(crate) tensor: Tensor<2>,
-    values: OnceLock<Vec<f32>>,
+    /// Its numbers, row by row.
+    values: Vec<f32>,
+    columns: usize,
+    device: Device,
+    /// Without a gradient: each pass has leaves of its own.
+    tensor: OnceLock<Tensor<2>>,
     packed: OnceLock<Packed>,
     transposed: OnceLock<Packed>,
 }
 
 impl Matrix {
-    fn new(tensor: Tensor<2>) -> Matrix {
-        Matrix { tensor, values: OnceLock::new(), packed: OnceLock::new(), transposed: OnceLock::new() }
+    fn new(values: Vec<f32>, columns: usize, device: &Device) -> Matrix {
+        let device = device.clone();
+        Matrix { values, columns, device, tensor: OnceLock::new(), packed: OnceLock::new(), transposed: OnceLock::new() }
     }
 
     /// Rows and columns.
     pub(crate) fn dims(&self) -> [usize; 2] {
-        self.tensor.dims()
+        [self.values.len() / self.columns, self.columns]
     }
 
     /// Its numbers, row by row.
     pub(crate) fn values(&self) -> &[f32] {
-        self.values.get_or_init(|| self.tensor.clone().try_into_vec_as().expect("f32"))
+        &self.values
+    }
+
+    /// For ordinary operations.
+    pub(crate) fn tensor(&self) -> Tensor<2> {
+        let make = || Tensor::from_data(TensorData::new(self.values.clone(), self.dims()), &self.device);
+        self.tensor.get_or_init(make).clone()
     }
 
     /// As products read it.
     pub(crate) fn packed(&self) -> &Packed {
         let [rows, columns] = self.dims();
-        self.packed.get_or_init(|| Packed::new(self.values(), rows, columns))
+        self.packed.get_or_init(|| Packed::new(&self.values, rows, columns))
     }
 
     /// Its transpose.
     pub(crate) fn transposed(&self) -> &Packed {
         let [rows, columns] = self.dims();
-        self.transposed.get_or_init(|| Packed::transposed(self.values(), columns, rows))
+        self.transposed.get_or_init(|| Packed::transposed(&self.values, columns, rows))
     }
 }
 

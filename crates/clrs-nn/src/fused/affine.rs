@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::gemm::{End, Start, add_transposed_product, product};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::features::Pass;
 use crate::pass::Learnt;
 use crate::weights::{Piece, add};
@@ -83,15 +83,9 @@ impl Operation for Affine {
         Arc::new(if keep && self.rectify { out.to_vec() } else { Vec::new() })
     }
 
-    fn backward(
-        &self,
-        inputs: &Slices<'_>,
-        kept: &Kept,
-        d_out: &[f32],
-        wanted: [bool; INPUTS],
-        scratch: &mut Scratch,
-    ) -> InputGradients {
-        let kept: &Vec<f32> = what_was_kept(kept);
+    fn backward(&self, back: Back<'_>, scratch: &mut Scratch) -> InputGradients {
+        let kept = back.kept::<Vec<f32>>();
+        let Back { inputs, d_out, wanted, .. } = back;
         let outputs = self.outputs();
         let rectified: Vec<f32>;
         let d_out = if self.rectify {

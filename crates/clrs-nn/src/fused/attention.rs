@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::attention::{self as kernel, Gradients, Inputs, Tape};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::features::Pass;
 use crate::pass::Learnt;
 use crate::weights::{Piece, add};
@@ -86,15 +86,9 @@ impl Operation for Attention {
         Arc::new(tapes)
     }
 
-    fn backward(
-        &self,
-        slices: &Slices<'_>,
-        kept: &Kept,
-        d_out: &[f32],
-        wanted: [bool; INPUTS],
-        scratch: &mut Scratch,
-    ) -> InputGradients {
-        let tapes: &Vec<Tape> = what_was_kept(kept);
+    fn backward(&self, back: Back<'_>, scratch: &mut Scratch) -> InputGradients {
+        let tapes = back.kept::<Vec<Tape>>();
+        let Back { inputs: slices, d_out, wanted, .. } = back;
         let (rows, pairs) = (self.nodes * self.width, self.nodes * self.nodes * self.channels);
         let taken = self.nodes * self.hidden;
         let zeros = |count: usize| vec![0.0; self.samples * count];
@@ -112,7 +106,7 @@ impl Operation for Attention {
                     values: &mut values[sample * taken..][..taken],
                 };
                 let d_out = &d_out[sample * taken..][..taken];
-                kernel::backward(Isa::best(), &self.inputs(slices, sample), tape, d_out, into, scratch);
+                kernel::backward(Isa::best(), &self.inputs(&slices, sample), tape, d_out, into, scratch);
             }
         });
         let size = self.width / self.heads;

@@ -13,6 +13,7 @@ mod pairs;
 mod pointers;
 mod recall;
 mod rows;
+mod triplets;
 mod words;
 
 use std::any::Any;
@@ -33,12 +34,13 @@ use crate::features::Pass;
 
 pub(crate) use affine::affine;
 pub(crate) use attention::{Matched, attention};
-pub(crate) use messages::{Layers, Prepared, Senders, messages};
+pub(crate) use messages::{Layers, LearntLayers, Prepared, Senders, messages};
 pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
-pub(crate) use pointers::{edge_pointers, pointers, triplets};
+pub(crate) use pointers::{edge_pointers, pointers};
 pub(crate) use recall::recall;
 pub(crate) use rows::{chances, cost, log_sinkhorn};
+pub(crate) use triplets::triplets;
 pub(crate) use words::words;
 
 /// Inputs of an operation in burn's graph.
@@ -63,20 +65,24 @@ pub(crate) trait Operation: Send + Sync {
     /// Writes the result; keeps what backward needs, if there will be one.
     fn forward(&self, inputs: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> Kept;
     /// The gradients of the inputs for which there is one to be had, from that of the result.
-    fn backward(
-        &self,
-        inputs: &Slices<'_>,
-        kept: &Kept,
-        d_out: &[f32],
-        wanted: [bool; INPUTS],
-        scratch: &mut Scratch,
-    ) -> InputGradients;
+    fn backward(&self, back: Back<'_>, scratch: &mut Scratch) -> InputGradients;
 }
 
-/// What forward kept, for backward.
-fn what_was_kept<T: 'static>(kept: &Kept) -> &T {
-    let kept: &(dyn Any + Send + Sync) = &**kept;
-    kept.downcast_ref().expect("forward and backward of one operation agree")
+/// What backward is given.
+pub(crate) struct Back<'a> {
+    inputs: Slices<'a>,
+    kept: Kept,
+    /// The gradient of the result.
+    d_out: &'a [f32],
+    /// The inputs that have a gradient.
+    wanted: [bool; INPUTS],
+}
+
+impl Back<'_> {
+    /// What forward kept.
+    fn kept<T: Any + Send + Sync>(&self) -> Arc<T> {
+        Arc::clone(&self.kept).downcast().expect("forward and backward of one operation agree")
+    }
 }
 
 /// A tensor of any shape as an input.
@@ -166,10 +172,11 @@ impl Backward<Flex, INPUTS> for FusedBackward {
     fn backward(self, ops: Ops<State, INPUTS>, grads: &mut Gradients, _: &mut Checkpointer) {
         let d_out = contiguous(grads.consume::<Flex>(&ops.node));
         let d_out = d_out.as_slice::<f32>().expect("contiguous f32");
-        let State { operation, inputs, kept } = &ops.state;
+        let State { operation, inputs, kept } = ops.state;
         let wanted = ops.parents.each_ref().map(Option::is_some);
-        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(&slices(inputs), kept, d_out, wanted, scratch));
-        for ((parent, gradient), input) in ops.parents.into_iter().zip(found).zip(&**inputs) {
+        let back = Back { inputs: slices(&inputs), kept, d_out, wanted };
+        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(back, scratch));
+        for ((parent, gradient), input) in ops.parents.into_iter().zip(found).zip(&*inputs) {
             if let (Some(parent), Some(gradient)) = (parent, gradient) {
                 grads.register::<Flex>(parent.id, tensor(gradient, &input.shape()));
             }

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::rows::{layer_norm as kernel, layer_norm_backward};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::features::Pass;
 use crate::parameters::Handle;
 use crate::pass::Learnt;
@@ -37,20 +37,14 @@ impl Operation for LayerNorm {
         Arc::new(moments)
     }
 
-    fn backward(
-        &self,
-        &[rows, ..]: &Slices<'_>,
-        kept: &Kept,
-        d_out: &[f32],
-        _: [bool; INPUTS],
-        _: &mut Scratch,
-    ) -> InputGradients {
-        let moments: &Vec<f32> = what_was_kept(kept);
+    fn backward(&self, back: Back<'_>, _: &mut Scratch) -> InputGradients {
+        let moments = back.kept::<Vec<f32>>();
+        let Back { inputs: [rows, ..], d_out, .. } = back;
         let mut d_rows = vec![0.0; rows.len()];
         self.scale.sum.add(self.size, |d_scale| {
             self.offset.sum.add(self.size, |d_offset| {
                 let scale = self.scale.matrix.values();
-                layer_norm_backward(Isa::best(), (rows, moments), scale, d_out, &mut d_rows, d_scale, d_offset);
+                layer_norm_backward(Isa::best(), (rows, &moments), scale, d_out, &mut d_rows, d_scale, d_offset);
             });
         });
         let mut gradients = InputGradients::default();

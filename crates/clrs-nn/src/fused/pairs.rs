@@ -7,7 +7,7 @@ use clrs_kernels::gemm::{End, Start, product};
 use clrs_kernels::{Isa, Scratch};
 
 use super::affine::term_backward;
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::features::Pass;
 use crate::pass::Learnt;
 use crate::weights::{Piece, add};
@@ -48,14 +48,7 @@ impl Operation for Pairs {
         Arc::new(())
     }
 
-    fn backward(
-        &self,
-        inputs: &Slices<'_>,
-        _: &Kept,
-        d_out: &[f32],
-        wanted: [bool; INPUTS],
-        scratch: &mut Scratch,
-    ) -> InputGradients {
+    fn backward(&self, Back { inputs, d_out, wanted, .. }: Back<'_>, scratch: &mut Scratch) -> InputGradients {
         let width = self.outputs;
         let (mut d_first, mut d_second) = (vec![0.0; inputs[0].len()], vec![0.0; inputs[1].len()]);
         for (number, d) in d_out.chunks_exact(width).enumerate() {

@@ -1,11 +1,11 @@
-//! Logits of pointers, and the largest over the first nodes of triplets.
+//! Logits of pointers.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel, triplets as triplet_kernel};
+use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::encode::Place;
 use crate::features::{Edges, Pass};
 use crate::parameters::Linear;
@@ -91,14 +91,7 @@ impl Operation for Pointers {
         Arc::new(())
     }
 
-    fn backward(
-        &self,
-        slices: &Slices<'_>,
-        _: &Kept,
-        d_out: &[f32],
-        wanted: [bool; INPUTS],
-        scratch: &mut Scratch,
-    ) -> InputGradients {
+    fn backward(&self, Back { inputs: slices, d_out, wanted, .. }: Back<'_>, scratch: &mut Scratch) -> InputGradients {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
         let (mut from, mut to) = (vec![0.0; self.samples * rows], vec![0.0; self.samples * rows]);
         let mut edges = wanted[2].then(|| vec![0.0; self.samples * pairs * self.channels]);
@@ -114,7 +107,7 @@ impl Operation for Pointers {
                         last,
                         state: state.as_mut().map(|state| &mut state[sample * pairs * self.hidden..][..pairs * self.hidden]),
                     };
-                    kernel::backward(Isa::best(), &self.inputs(slices, sample), d_out, into, scratch);
+                    kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, into, scratch);
                 }
             });
         });
@@ -158,7 +151,7 @@ impl Operation for EdgePointers {
         Arc::new(())
     }
 
-    fn backward(&self, slices: &Slices<'_>, _: &Kept, d_out: &[f32], _: [bool; INPUTS], scratch: &mut Scratch) -> InputGradients {
+    fn backward(&self, Back { inputs: slices, d_out, .. }: Back<'_>, scratch: &mut Scratch) -> InputGradients {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
         let (mut d_pairs, mut d_to) = (vec![0.0; self.samples * all], vec![0.0; self.samples * rows]);
         self.last.weight.sum.add(self.hidden, |last| {
@@ -168,51 +161,10 @@ impl Operation for EdgePointers {
                     to: &mut d_to[sample * rows..][..rows],
                     last,
                 };
-                edge_kernel::backward(Isa::best(), &self.inputs(slices, sample), d_out, into, scratch);
+                edge_kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, into, scratch);
             }
         });
         self.last.bias_backward(d_out);
         [Some(d_pairs), Some(d_to), None, None, None, None, None]
-    }
-}
-
-/// The largest over `i` of `a[i, j] + b[i, k]`, `[B, N, N, features]` as both are.
-pub(crate) fn triplets(pass: &Pass, a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
-    let [samples, nodes, _, features] = a.dims();
-    compute(pass, Triplets { samples, nodes, features }, vec![input(a), input(b)])
-}
-
-struct Triplets {
-    samples: usize,
-    nodes: usize,
-    features: usize,
-}
-
-impl Operation for Triplets {
-    fn shape(&self) -> Vec<usize> {
-        vec![self.samples, self.nodes, self.nodes, self.features]
-    }
-
-    fn forward(&self, &[a, b, ..]: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> Kept {
-        let all = self.nodes * self.nodes * self.features;
-        let mut winners = vec![0u16; if keep { out.len() } else { 0 }];
-        for (sample, out) in out.chunks_exact_mut(all).enumerate() {
-            let range = sample * all..(sample + 1) * all;
-            let winners = keep.then(|| &mut winners[range.clone()]);
-            let size = (self.nodes, self.features);
-            triplet_kernel::forward(Isa::best(), size, &a[range.clone()], &b[range], out, winners, scratch);
-        }
-        Arc::new(winners)
-    }
-
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
-        let winners: &Vec<u16> = what_was_kept(kept);
-        let all = self.nodes * self.nodes * self.features;
-        let (mut d_a, mut d_b) = (vec![0.0; d_out.len()], vec![0.0; d_out.len()]);
-        let parts = d_out.chunks_exact(all).zip(winners.chunks_exact(all));
-        for (((d_out, winners), d_a), d_b) in parts.zip(d_a.chunks_exact_mut(all)).zip(d_b.chunks_exact_mut(all)) {
-            triplet_kernel::backward((self.nodes, self.features), winners, d_out, d_a, d_b);
-        }
-        [Some(d_a), Some(d_b), None, None, None, None, None]
     }
 }

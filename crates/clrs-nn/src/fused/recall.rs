@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::rows::{softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::features::Pass;
 use crate::parameters::Handle;
 use crate::pass::Learnt;
@@ -58,15 +58,9 @@ impl Operation for Recall {
         Arc::new(shares)
     }
 
-    fn backward(
-        &self,
-        &[questions, stories, answers, ..]: &Slices<'_>,
-        kept: &Kept,
-        d_out: &[f32],
-        _: [bool; INPUTS],
-        _: &mut Scratch,
-    ) -> InputGradients {
-        let shares: &Vec<f32> = what_was_kept(kept);
+    fn backward(&self, back: Back<'_>, _: &mut Scratch) -> InputGradients {
+        let shares = back.kept::<Vec<f32>>();
+        let Back { inputs: [questions, stories, answers, ..], d_out, .. } = back;
         let (size, contents) = (self.size, self.contents.matrix.values());
         let places = contents.len() / size;
         let [mut d_questions, mut d_stories, mut d_answers] = [questions, stories, answers].map(|input| vec![0.0; input.len()]);

@@ -7,7 +7,7 @@ use clrs::{Kind, Probe};
 use clrs_kernels::rows::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch, sinkhorn};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute, input, what_was_kept};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::batch::NOT_ASKED;
 use crate::features::Pass;
 
@@ -70,19 +70,13 @@ impl Operation for Cost {
         Arc::new(chances)
     }
 
-    fn backward(
-        &self,
-        &[logits, ..]: &Slices<'_>,
-        kept: &Kept,
-        d_out: &[f32],
-        _: [bool; INPUTS],
-        _: &mut Scratch,
-    ) -> InputGradients {
-        let chances: &Vec<f32> = what_was_kept(kept);
+    fn backward(&self, back: Back<'_>, _: &mut Scratch) -> InputGradients {
+        let chances = back.kept::<Vec<f32>>();
+        let Back { inputs: [logits, ..], d_out, .. } = back;
         let factor = d_out[0] * self.weight;
         if self.is_choice() {
             let mut d: Vec<f32> = self.truth.iter().map(|truth| -truth * factor).collect();
-            log_softmax_backward(Isa::best(), chances, &mut d, self.numbers);
+            log_softmax_backward(Isa::best(), &chances, &mut d, self.numbers);
             return only(d);
         }
         only(logits.iter().zip(&self.truth).map(|(&x, &truth)| self.of(x, truth).1 * factor).collect())
@@ -122,13 +116,13 @@ impl Operation for Chances {
         Arc::new(if keep { out.to_vec() } else { Vec::new() })
     }
 
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
-        let chances: &Vec<f32> = what_was_kept(kept);
-        let mut d = d_out.to_vec();
+    fn backward(&self, back: Back<'_>, _: &mut Scratch) -> InputGradients {
+        let chances = back.kept::<Vec<f32>>();
+        let mut d = back.d_out.to_vec();
         if self.one_in_row {
-            softmax_backward(Isa::best(), chances, &mut d, self.shape[2]);
+            softmax_backward(Isa::best(), &chances, &mut d, self.shape[2]);
         } else {
-            d.iter_mut().zip(chances).for_each(|(d, chance)| *d *= chance * (1.0 - chance));
+            d.iter_mut().zip(&*chances).for_each(|(d, chance)| *d *= chance * (1.0 - chance));
         }
         only(d)
     }
@@ -162,10 +156,10 @@ impl Operation for Sinkhorn {
         Arc::new(tapes)
     }
 
-    fn backward(&self, _: &Slices<'_>, kept: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
-        let tapes: &Vec<sinkhorn::Tape> = what_was_kept(kept);
-        let mut d = d_out.to_vec();
-        for (d, tape) in d.chunks_exact_mut(self.nodes * self.nodes).zip(tapes) {
+    fn backward(&self, back: Back<'_>, _: &mut Scratch) -> InputGradients {
+        let tapes = back.kept::<Vec<sinkhorn::Tape>>();
+        let mut d = back.d_out.to_vec();
+        for (d, tape) in d.chunks_exact_mut(self.nodes * self.nodes).zip(&*tapes) {
             sinkhorn::backward(Isa::best(), tape, d);
         }
         only(d)

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::words::{self as kernel, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{INPUTS, InputGradients, Kept, Operation, Slices, compute};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute};
 use crate::features::Pass;
 use crate::parameters::Handle;
 use crate::pass::Learnt;
@@ -42,7 +42,7 @@ impl Operation for Sentences {
         Arc::new(())
     }
 
-    fn backward(&self, _: &Slices<'_>, _: &Kept, d_out: &[f32], _: [bool; INPUTS], _: &mut Scratch) -> InputGradients {
+    fn backward(&self, Back { d_out, .. }: Back<'_>, _: &mut Scratch) -> InputGradients {
         let count = self.table.matrix.values().len();
         self.table.sum.add(count, |sum| kernel::backward(Isa::best(), &self.inputs(), d_out, sum));
         InputGradients::default()
