@@ -45,6 +45,7 @@ mod channels;
 mod isa;
 mod memory;
 mod simd;
+mod sparse;
 
 pub mod adam;
 pub mod attention;

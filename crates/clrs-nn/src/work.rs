@@ -3,7 +3,8 @@
 //! Counted is what has to be computed, from the shapes of a batch: the steps of samples that are alive, products of matrices,
 //! what is done for every pair and triplet of nodes. A multiply-add counts two. Not counted are single numbers of nodes
 //! (rectifiers, norms, losses), layers composed once per pass, the update of parameters, and what is computed a second time
-//! instead of being kept: a share of the peak is rather too small than too large. How many messages there were, and how many of
+//! instead of being kept. A product of rectified rows counts whole, zeros included, as others compute it: kernels that leave zeros
+//! out (`sparse.rs` of `clrs-kernels`) can so do more than the machine's peak. How many messages there were, and how many of
 //! them won something and have a gradient, no shape tells: the kernels count them.
 
 use clrs::{Kind, Location, Probe, Stage};

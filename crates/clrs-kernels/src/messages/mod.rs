@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Ordinary operations make four arrays `[n, n, h]` of this, and as many backward. Here a tile of 128 messages goes through all
-//! layers while it is in the second-level cache, and only the largest stay. Backward follows the winners: a message gets a
+//! layers while it is in the second-level cache, and only the largest stay. What was rectified is half zeros, and what these are
+//! multiplied with is left out (`sparse.rs`). Backward follows the winners: a message gets a
 //! gradient in those channels alone in which it was the largest (see `winners.rs`), so that it costs about as much as forward.
 //! It needs the second layer's output again; [`Tape`] keeps it or computes it anew, as asked.
 //!
@@ -33,6 +34,7 @@ pub use self::edges::Senders;
 pub use self::passes::{backward, forward};
 use self::winners::{NOBODY, Won};
 use crate::memory::{Buffer, Mat};
+use crate::sparse::Lists;
 
 /// Messages at once. Two tiles of 128 x 128 numbers are 144 KB, in the second-level cache. Smaller ones read the weights more
 /// often; larger ones gain nothing.
@@ -212,6 +214,7 @@ pub(crate) struct Work {
     /// Where the channels of the messages in a tile are.
     channels: Vec<usize>,
     won: Won,
+    lists: Lists,
 }
 
 impl Work {

@@ -12,6 +12,7 @@ use crate::channels::ChannelsBack;
 use crate::gemm::{End, Gemm, Start};
 use crate::isa::Isa;
 use crate::memory::Mat;
+use crate::sparse::{Lists, product_of_rectified};
 
 /// What a message that is not there counts as.
 const NOTHING: f32 = -1e6;
@@ -33,9 +34,9 @@ fn first_layer(isa: Isa, p: &Prepared, raw: &[f32], edges: &[Edge], to: &Mat, fr
 }
 
 /// The second layer of the rows in a tile.
-fn second_layer(isa: Isa, p: &Prepared, rows: usize, first: &Mat, out: (&mut [f32], usize)) {
+fn second_layer(isa: Isa, p: &Prepared, rows: usize, first: &Mat, lists: &mut Lists, out: (&mut [f32], usize)) {
     let product = Gemm::of(rows, (&first.data, first.stride), &p.middle, out);
-    isa.run(Gemm { start: Start::Bias(&p.middle_bias), end: End::Relu, ..product });
+    product_of_rectified(isa, Gemm { start: Start::Bias(&p.middle_bias), end: End::Relu, ..product }, lists);
 }
 
 /// Writes what every node hears to `out`, `[n, h]`. Without a tape nothing of the size of all messages is stored.
@@ -74,9 +75,10 @@ pub fn forward(
             Some(kept) => &mut kept.data[begin * stride..],
             None => &mut work.second.data[..],
         };
-        second_layer(isa, prepared, rows, &work.first, (&mut *second, stride));
+        second_layer(isa, prepared, rows, &work.first, &mut work.lists, (&mut *second, stride));
         // The first layer is not needed any more: messages take its place.
-        isa.run(Gemm::of(rows, (second, stride), &prepared.last, (&mut work.first.data, stride)));
+        let product = Gemm::of(rows, (second, stride), &prepared.last, (&mut work.first.data, stride));
+        product_of_rectified(isa, product, &mut work.lists);
         // A receiver's messages may begin or end in another tile.
         let mut row = 0;
         while row < rows {
@@ -159,7 +161,7 @@ pub fn backward(
         let (hidden, hidden_row) = if tape.keeps_hidden {
             (&tape.hidden.data[..], &work.won.index[begin..end])
         } else {
-            second_layer(isa, prepared, rows, &work.first, (&mut work.second.data, stride));
+            second_layer(isa, prepared, rows, &work.first, &mut work.lists, (&mut work.second.data, stride));
             (&work.second.data[..], &in_tile[..rows])
         };
         isa.run(Winners {
@@ -176,7 +178,8 @@ pub fn backward(
         });
         isa.run(Gemm::weights(rows, (&work.first.data, stride), (&work.grad.data, stride), &mut layers.middle));
         let d_first = &mut work.second.data;
-        isa.run(Gemm::of(rows, (&work.grad.data, stride), &weights.middle, (d_first, stride)));
+        let product = Gemm::of(rows, (&work.grad.data, stride), &weights.middle, (d_first, stride));
+        product_of_rectified(isa, product, &mut work.lists);
         work.channels.clear();
         let place = |edge: &Edge| (usize::from(edge.sender) * n + usize::from(edge.receiver)) * c;
         work.channels.extend(edges.iter().map(place));

@@ -1,12 +1,13 @@
 //! AVX-512F: a register of sixteen lanes.
 
 use std::arch::x86_64::{
-    __m512, __mmask16, _CMP_GT_OQ, _mm_add_ps, _mm_add_ss, _mm_cvtss_f32, _mm_movehdup_ps, _mm_movehl_ps, _mm256_add_ps,
-    _mm256_castpd_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps_pd,
-    _mm512_castps_si512, _mm512_castps512_ps256, _mm512_castsi512_ps, _mm512_cmp_ps_mask, _mm512_div_ps, _mm512_extractf64x4_pd,
-    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_add_ps, _mm512_mask_blend_ps, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps,
-    _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_shuffle_f32x4, _mm512_shuffle_ps, _mm512_slli_epi32, _mm512_sqrt_ps,
-    _mm512_storeu_ps, _mm512_sub_ps,
+    __m512, __mmask16, _CMP_GT_OQ, _CMP_NEQ_UQ, _mm_add_ps, _mm_add_ss, _mm_cvtss_f32, _mm_movehdup_ps, _mm_movehl_ps,
+    _mm256_add_ps, _mm256_castpd_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_epi32, _mm512_add_ps,
+    _mm512_castps_pd, _mm512_castps_si512, _mm512_castps512_ps256, _mm512_castsi512_ps, _mm512_cmp_ps_mask, _mm512_div_ps,
+    _mm512_extractf64x4_pd, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_add_ps, _mm512_mask_blend_ps, _mm512_mask_storeu_ps,
+    _mm512_maskz_compress_epi32, _mm512_maskz_compress_ps, _mm512_maskz_loadu_ps, _mm512_max_ps, _mm512_mul_ps,
+    _mm512_mullo_epi32, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setr_epi32, _mm512_setzero_ps, _mm512_shuffle_f32x4,
+    _mm512_shuffle_ps, _mm512_slli_epi32, _mm512_sqrt_ps, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_sub_ps,
 };
 
 use super::{LANES, Simd};
@@ -94,6 +95,19 @@ impl Simd for Avx512 {
         unsafe {
             let power = _mm512_slli_epi32::<23>(_mm512_castps_si512(power));
             _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), power))
+        }
+    }
+    #[inline(always)]
+    unsafe fn compress(self, v: __m512, first: u32, step: u32, values: *mut f32, places: *mut u32) -> usize {
+        unsafe {
+            let mask = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(v, _mm512_setzero_ps());
+            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let steps = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(step.cast_signed()));
+            let all = _mm512_add_epi32(steps, _mm512_set1_epi32(first.cast_signed()));
+            // Compressed in registers: to memory it is slow on some processors.
+            _mm512_storeu_ps(values, _mm512_maskz_compress_ps(mask, v));
+            _mm512_storeu_si512(places.cast(), _mm512_maskz_compress_epi32(mask, all));
+            mask.count_ones() as usize
         }
     }
     #[inline(always)]

@@ -99,6 +99,27 @@ pub(crate) trait Simd: Copy {
         self.store_part(unsafe { std::slice::from_raw_parts_mut(to, count) }, v);
     }
 
+    /// Writes the lanes that are not 0 one after the other, and `first + step * lane` of each; says how many there were. NaN is not 0.
+    ///
+    /// # Safety
+    /// Both must be valid for writing [`LANES`] numbers, whatever is found, and nothing else may refer to them.
+    #[inline(always)]
+    unsafe fn compress(self, v: Self::V, first: u32, step: u32, values: *mut f32, places: *mut u32) -> usize {
+        let mut lanes = [0.0; LANES];
+        self.store(&mut lanes, v);
+        let (mut count, mut place) = (0, first);
+        for lane in lanes {
+            // SAFETY: no more were counted than lanes were gone through. What is written and not counted is written over.
+            unsafe {
+                *values.add(count) = lane;
+                *places.add(count) = place;
+            }
+            count += usize::from(lane != 0.0);
+            place = place.wrapping_add(step);
+        }
+        count
+    }
+
     /// The lanes from `at` on, zeros after the end of the row.
     #[inline(always)]
     fn get(self, row: &[f32], at: usize) -> Self::V {
