@@ -14,6 +14,7 @@ mod goldens;
 mod hashes;
 mod parity;
 mod reference;
+mod sanitize;
 mod test;
 
 use std::path::PathBuf;
@@ -90,6 +91,8 @@ enum Task {
     },
     /// Install the reference into an environment of its own, and say where its Python is
     Reference,
+    /// Test the kernels under `AddressSanitizer` and valgrind: some minutes
+    Sanitize,
 }
 
 fn main() -> ExitCode {
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         Task::Exports { algorithms } => exports::compare(&algorithms),
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
+        Task::Sanitize => sanitize::kernels(),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };
     match result {
