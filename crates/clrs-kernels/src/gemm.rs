@@ -4,7 +4,8 @@
 //! rows inside, so that this column block stays in the first-level cache for all rows. There is no packing: [`Packed`] is a copy
 //! with rows an odd number of cache lines apart (see `memory.rs`), made once for weights; other matrices are read as they lie.
 //! Every element is a sum over the inner dimension in order, with one rounding per term where products are fused: the same bits
-//! for any shape of blocks, any number of rows at once, and both of AVX2 and AVX-512.
+//! for any shape of blocks, any number of rows at once, and both of AVX2 and AVX-512. So it is where there is one column alone,
+//! but for the order.
 //!
 //! Forward is [`product`]; backward is [`product`] with [`Packed::transposed`] for the gradient of the rows, and
 //! [`add_transposed_product`] for that of the weights.
@@ -58,6 +59,10 @@ pub fn product(isa: Isa, a: &[f32], b: &Packed, start: Start<'_>, end: End, c: &
     let (k, n) = (b.0.rows, b.0.columns);
     let rows = c.len().checked_div(n).unwrap_or(0);
     assert!(a.len() == rows * k && c.len() == rows * n, "as many rows in as out");
+    if n == 1 {
+        let column: Vec<f32> = (0..k).map(|i| b.0.data[i * b.0.stride]).collect();
+        return isa.run(Dots { a, column: &column, start, end, c });
+    }
     isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b: &b.0.data, b_row: b.0.stride, c, c_row: n, start, end });
 }
 
@@ -77,6 +82,11 @@ pub fn dense_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], s
 /// If lengths do not match.
 pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32], scratch: &mut Scratch) {
     assert!(a.len() == rows * k && b.len() == rows * n && c.len() == k * n, "lengths are those of the shapes");
+    let (start, end) = (Start::Result, End::Linear);
+    if n == 1 {
+        // A column lies as a row does, and rows fill registers.
+        return isa.run(Gemm { m: 1, n: k, k: rows, a: b, a_row: rows, a_col: 1, b: a, b_row: k, c, c_row: k, start, end });
+    }
     // Every row block of `c` reads all of `b`: a copy that lies well pays for a few of them.
     let (b, b_row) = if k >= 4 * MOST_ROWS && n > 0 {
         scratch.gemm.fit(rows, n);
@@ -85,8 +95,46 @@ pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: 
     } else {
         (b, n)
     };
-    let (start, end) = (Start::Result, End::Linear);
     isa.run(Gemm { m: k, n, k: rows, a, a_row: 1, a_col: k, b, b_row, c, c_row: n, start, end });
+}
+
+/// `c[m] = end(start + a[m, k] column[k])`: a block would have but one lane of its registers to do, so registers lie along the rows.
+/// Every lane has a sum of its own, and these are added up in halves.
+struct Dots<'a> {
+    a: &'a [f32],
+    column: &'a [f32],
+    start: Start<'a>,
+    end: End,
+    c: &'a mut [f32],
+}
+
+impl Kernel for Dots<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let k = self.column.len();
+        // Four rows at a time: their sums do not wait for one another.
+        for (chunk, c) in self.c.chunks_mut(4).enumerate() {
+            let mut sums = [s.splat(0.0); 4];
+            for at in (0..k).step_by(LANES) {
+                let right = s.get(self.column, at);
+                for r in 0..c.len() {
+                    let row = &self.a[(4 * chunk + r) * k..][..k];
+                    sums[r] = s.fma(s.get(row, at), right, sums[r]);
+                }
+            }
+            for r in 0..c.len() {
+                let start = match self.start {
+                    Start::Zero => 0.0,
+                    Start::Result => c[r],
+                    Start::Bias(bias) => bias[0],
+                };
+                let sum = start + s.sum(sums[r]);
+                c[r] = if self.end == End::Relu && sum < 0.0 { 0.0 } else { sum };
+            }
+        }
+    }
 }
 
 /// `c[m, n] = end(start + a[m, k] b[k, n])`. Element `i, k` of `a` lies at `i * a_row + k * a_col`, so that a transposed one

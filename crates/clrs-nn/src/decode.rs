@@ -1,5 +1,7 @@
 //! Decoders: from hidden states to the logits of a probe, `[B, R, K]`.
 
+use std::cell::OnceCell;
+
 use burn::tensor::activation::{log_softmax, relu};
 use burn::tensor::{Bool, Tensor};
 use clrs::{Kind, Location, Probe, Spec, Stage};
@@ -24,6 +26,8 @@ pub(crate) struct Read<'p> {
     pub(crate) graph: Graph<'p>,
     /// The only pairs that may be chosen, `[B, N, N]`.
     pub(crate) allowed: Option<Tensor<3, Bool>>,
+    /// What is said of the graph's nodes together, once it was asked for: all decoders of graphs read it.
+    pub(crate) largest: OnceCell<Tensor<2>>,
 }
 
 impl<'p> Read<'p> {
@@ -43,6 +47,7 @@ impl<'p> Read<'p> {
             edge_state: self.edge_state.clone().map(|state| state.slice([samples.clone()])),
             graph: Graph { raw: self.graph.raw.clone().slice([samples.clone()]), ..self.graph },
             allowed: self.allowed.clone().map(|allowed| allowed.slice([samples])),
+            largest: OnceCell::new(),
         }
     }
 
@@ -71,6 +76,7 @@ impl<'p> Read<'p> {
             edge_state: state.map(|parts| Tensor::cat(parts, 0)),
             graph: Graph { pass, raw: all(&|part| part.graph.raw.clone()) },
             allowed: allowed.map(|parts| Tensor::cat(parts, 0)),
+            largest: OnceCell::new(),
         }
     }
 
@@ -124,9 +130,14 @@ impl<'p> Read<'p> {
     /// A layer over the largest of each number among nodes, `[B, outputs]`.
     fn largest(&self, layer: Linear) -> Tensor<2> {
         let (b, n, h) = (self.nodes.samples, self.nodes.count, self.nodes.pass.hidden);
-        let largest = |rows: Tensor<2>| rows.reshape([b, n, h]).max_dim(1).reshape([b, h]);
-        let parts = vec![largest(self.nodes.encoded()), largest(self.nodes.hidden()), largest(self.next.clone())];
-        self.nodes.pass.linear(layer, Tensor::cat(parts, 1))
+        let largest = |rows: Tensor<2>| {
+            if self.nodes.pass.fused {
+                return fused::largest(self.nodes.pass, rows, n);
+            }
+            rows.reshape([b, n, h]).max_dim(1).reshape([b, h])
+        };
+        let parts = || vec![largest(self.nodes.encoded()), largest(self.nodes.hidden()), largest(self.next.clone())];
+        self.nodes.pass.linear(layer, self.largest.get_or_init(|| Tensor::cat(parts(), 1)).clone())
     }
 
     /// Logits of pairs of nodes, `[B, N, N]`, where only some may be chosen.

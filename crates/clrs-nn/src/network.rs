@@ -4,6 +4,8 @@
 //! `i` reads hint `i` (the first is always the true one) and predicts hint `i + 1`. Samples that have ended are dropped, and
 //! outputs are decoded once, where a sample ends: the reference computes everything and masks, and gets the same numbers.
 
+use std::cell::OnceCell;
+
 use burn::backend::DispatchDevice;
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use clrs::random::RandomState;
@@ -320,7 +322,7 @@ impl Network {
         });
         let allowed = input.adjacency.filter(|_| self.processor.masks_decoders());
         let Input { edges, graph, .. } = input;
-        (Read { nodes: before, next, edges, edge_state: output.edges, graph, allowed }, lstm)
+        (Read { nodes: before, next, edges, edge_state: output.edges, graph, allowed, largest: OnceCell::new() }, lstm)
     }
 
     /// The logits of all probes of a stage, by their places in the spec.

@@ -7,6 +7,7 @@
 
 mod affine;
 mod attention;
+mod largest;
 mod messages;
 mod norm;
 mod pairs;
@@ -34,6 +35,7 @@ use crate::features::Pass;
 
 pub(crate) use affine::affine;
 pub(crate) use attention::{Matched, attention};
+pub(crate) use largest::largest;
 pub(crate) use messages::{Layers, LearntLayers, Prepared, Senders, messages};
 pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
