@@ -7,7 +7,7 @@ use clrs::random::RandomState;
 use crate::batch::row_shape;
 use crate::chunk::{Chunk, ChunkStep, chosen};
 use crate::features::Pass;
-use crate::loss::cost;
+use crate::loss::add_cost;
 use crate::lstm::LstmState;
 use crate::network::{Mode, Network, State, choose, force};
 
@@ -56,7 +56,8 @@ impl Network {
             let outputs = self.decode(pass, &read, Stage::Output, &mut mode);
             let mut add = |place: usize, logits: &Tensor<3>, truth: &[f32], marks: &[bool]| {
                 if let Some(logits) = select(logits, marks) {
-                    sum = sum.clone() + cost(pass, &spec[place], logits, chosen(truth, marks), cells[place]);
+                    let truth = chosen(truth, marks);
+                    sum = add_cost(Some(sum.clone()), pass, &spec[place], logits, truth, cells[place]);
                 }
             };
             if self.settings().hint_mode.is_judged() {

@@ -11,7 +11,7 @@ use crate::features::{Affine, Edges, Graph, Nodes, Pass};
 use crate::fused;
 use crate::parameters::{Builder, Linear, Owner};
 use crate::settings::Settings;
-use crate::weights::Piece;
+use crate::weights::{Piece, Term};
 
 /// What decoders read after a step.
 #[derive(Clone)]
@@ -26,8 +26,16 @@ pub(crate) struct Read<'p> {
     pub(crate) graph: Graph<'p>,
     /// The only pairs that may be chosen, `[B, N, N]`.
     pub(crate) allowed: Option<Tensor<3, Bool>>,
-    /// What is said of the graph's nodes together, once it was asked for: all decoders of graphs read it.
-    pub(crate) largest: OnceCell<Tensor<2>>,
+    pub(crate) once: Once,
+}
+
+/// What several decoders read, made when it is first asked for.
+#[derive(Clone, Default)]
+pub(crate) struct Once {
+    /// The largest of each number among nodes, `[B, 3 H]`.
+    largest: OnceCell<Tensor<2>>,
+    /// The layers of all hints that read nodes alone, side by side, `[B * N, outputs]`.
+    joined: OnceCell<Tensor<2>>,
 }
 
 impl<'p> Read<'p> {
@@ -47,7 +55,7 @@ impl<'p> Read<'p> {
             edge_state: self.edge_state.clone().map(|state| state.slice([samples.clone()])),
             graph: Graph { raw: self.graph.raw.clone().slice([samples.clone()]), ..self.graph },
             allowed: self.allowed.clone().map(|allowed| allowed.slice([samples])),
-            largest: OnceCell::new(),
+            once: Once::default(),
         }
     }
 
@@ -76,7 +84,7 @@ impl<'p> Read<'p> {
             edge_state: state.map(|parts| Tensor::cat(parts, 0)),
             graph: Graph { pass, raw: all(&|part| part.graph.raw.clone()) },
             allowed: allowed.map(|parts| Tensor::cat(parts, 0)),
-            largest: OnceCell::new(),
+            once: Once::default(),
         }
     }
 
@@ -84,11 +92,6 @@ impl<'p> Read<'p> {
     fn sum(&self, layer: Linear) -> Affine<'p> {
         let Nodes { pass, samples, count, .. } = self.nodes;
         Affine::new(pass, samples, count).nodes(&self.nodes, layer).times(self.next.clone(), Piece::Block(layer.weight, 2))
-    }
-
-    /// The same, `[B, N, outputs]`.
-    fn nodes(&self, layer: Linear) -> Tensor<3> {
-        self.sum(layer).by_sample()
     }
 
     /// Rows of pairs and what a layer multiplies them with: their encodings, and their state if there is one.
@@ -106,7 +109,7 @@ impl<'p> Read<'p> {
         let [b, n, ..] = self.edges.raw.dims();
         let sum = Affine::new(self.nodes.pass, b * n * n, 1);
         let sum = self.of_pairs(layer).into_iter().fold(sum, |sum, (rows, piece)| sum.times(rows, piece));
-        sum.rows().reshape([b, n, n, layer.outputs])
+        sum.shaped(|outputs| [b, n, n, outputs])
     }
 
     /// Layers over both nodes of a pair and their edge, `[B, N, N, outputs]`.
@@ -127,8 +130,8 @@ impl<'p> Read<'p> {
         Some(Affine::new(self.nodes.pass, b * n * n, 1).times(rows, Piece::Block(layer.weight, 1)).rows())
     }
 
-    /// A layer over the largest of each number among nodes, `[B, outputs]`.
-    fn largest(&self, layer: Linear) -> Tensor<2> {
+    /// The largest of each number among nodes, `[B, 3 H]`.
+    fn largest(&self) -> Tensor<2> {
         let (b, n, h) = (self.nodes.samples, self.nodes.count, self.nodes.pass.hidden);
         let largest = |rows: Tensor<2>| {
             if self.nodes.pass.fused {
@@ -137,7 +140,21 @@ impl<'p> Read<'p> {
             rows.reshape([b, n, h]).max_dim(1).reshape([b, h])
         };
         let parts = || vec![largest(self.nodes.encoded()), largest(self.nodes.hidden()), largest(self.next.clone())];
-        self.nodes.pass.linear(layer, self.largest.get_or_init(|| Tensor::cat(parts(), 1)).clone())
+        self.once.largest.get_or_init(|| Tensor::cat(parts(), 1)).clone()
+    }
+
+    /// The layers of all hints that read nodes alone, side by side, `[B * N, outputs]`: a layer of one output leaves most of a
+    /// register empty, and has a gradient as large as the hidden states.
+    fn joined(&self) -> Tensor<2> {
+        let Nodes { pass, samples, count, ref raw, ref hidden } = self.nodes;
+        let sum = || {
+            let mut sum = Affine::new(pass, samples, count).times(raw.clone(), Piece::Joined(Term::Raw));
+            if let Some(hidden) = hidden {
+                sum = sum.times(hidden.clone(), Piece::Joined(Term::Hidden));
+            }
+            sum.times(self.next.clone(), Piece::Joined(Term::Next)).constant(Piece::Joined(Term::Bias)).rows()
+        };
+        self.once.joined.get_or_init(sum).clone()
     }
 
     /// Logits of pairs of nodes, `[B, N, N]`, where only some may be chosen.
@@ -156,11 +173,17 @@ pub(crate) struct Decoder {
     /// The probe's place in the spec.
     pub(crate) probe: usize,
     layers: Vec<Linear>,
+    /// Where its columns begin among those of all hints that read nodes alone, if it is one.
+    column: Option<usize>,
 }
 
 /// The decoders of an algorithm: outputs, then hints.
 #[derive(Clone, Debug)]
-pub(crate) struct Decoders(Vec<Decoder>);
+pub(crate) struct Decoders {
+    list: Vec<Decoder>,
+    /// The layers of hints that read nodes alone.
+    pub(crate) joined: Vec<Linear>,
+}
 
 impl Decoders {
     /// The layers of all probes that are predicted.
@@ -177,12 +200,21 @@ impl Decoders {
         let hints = settings.hint_mode.decodes();
         let predicted = |probe: &Probe| probe.stage == Stage::Output || probe.stage == Stage::Hint && hints;
         let decoder = |(place, probe): (usize, &Probe)| Decoder::new(place, probe, edge_state, settings.hidden, builder);
-        Decoders(spec.iter().enumerate().filter(|(_, probe)| predicted(probe)).map(decoder).collect())
+        let mut list: Vec<Decoder> = spec.iter().enumerate().filter(|(_, probe)| predicted(probe)).map(decoder).collect();
+        let (mut joined, mut columns) = (Vec::new(), 0);
+        for decoder in list.iter_mut().filter(|decoder| spec[decoder.probe].stage == Stage::Hint) {
+            if let [layer] = decoder.layers[..] {
+                decoder.column = Some(columns);
+                columns += layer.outputs;
+                joined.push(layer);
+            }
+        }
+        Decoders { list, joined }
     }
 
     /// Those of a stage.
     pub(crate) fn of<'d>(&'d self, spec: &'d Spec, stage: Stage) -> impl Iterator<Item = &'d Decoder> {
-        self.0.iter().filter(move |decoder| spec[decoder.probe].stage == stage)
+        self.list.iter().filter(move |decoder| spec[decoder.probe].stage == stage)
     }
 }
 
@@ -204,15 +236,20 @@ impl Decoder {
             let name = if shapes.len() == 1 { probe.name.to_string() } else { format!("{}/{name}", probe.name) };
             builder.linear(&name, &format!("{}_dec_linear{suffix}", probe.name), inputs, outputs)
         };
-        Decoder { probe: place, layers: shapes.clone().into_iter().enumerate().map(layer).collect() }
+        Decoder { probe: place, layers: shapes.clone().into_iter().enumerate().map(layer).collect(), column: None }
     }
 
     /// The logits of the probe, `[B, R, K]`. Those of permutations are not normalised yet.
     pub(crate) fn logits(&self, probe: &Probe, pass: &Pass, read: &Read<'_>) -> Tensor<3> {
         let (b, n) = (read.nodes.samples, read.nodes.count);
         match (probe.location, &self.layers[..]) {
-            (Location::Node, &[node]) if probe.kind == Kind::MaskOne => read.nodes(node).reshape([b, 1, n]),
-            (Location::Node, &[node]) => read.nodes(node),
+            (Location::Node, &[node]) => {
+                let shape = if probe.kind == Kind::MaskOne { [b, 1, n] } else { [b, n, node.outputs] };
+                match self.column {
+                    Some(from) if pass.fused => fused::columns(pass, read.joined(), from..from + node.outputs, shape),
+                    _ => read.sum(node).shaped(|_| shape),
+                }
+            }
             (Location::Node, &[from, to, edge, last]) => {
                 // max(p, q) w = p w + relu(q - p) w, so no pair of vectors is kept beside the differences.
                 let h = pass.hidden;
@@ -252,7 +289,7 @@ impl Decoder {
                 Tensor::cat((0..n).map(of).collect(), 1) + bias
             }
             (Location::Graph, &[nodes, graph]) => {
-                (read.largest(nodes) + read.graph.project(graph)).reshape([b, 1, graph.outputs])
+                Affine::new(pass, b, 1).over(nodes, read.largest()).graph(&read.graph, graph).by_sample()
             }
             _ => unreachable!("`Decoder::new` makes no other layers"),
         }

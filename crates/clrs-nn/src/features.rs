@@ -107,12 +107,19 @@ impl<'p> Affine<'p> {
         self
     }
 
+    /// A piece that is added to all rows.
+    pub(crate) fn constant(mut self, piece: Piece) -> Self {
+        self.constants.push(piece);
+        self
+    }
+
     /// The sum, `[B * N, outputs]`.
     ///
     /// # Panics
     /// If it has no term with a row for each node.
     pub fn rows(self) -> Tensor<2> {
-        self.compute(false)
+        let [rows, _] = self.of_nodes[0].0.dims();
+        self.shaped(|outputs| [rows, outputs])
     }
 
     /// Its rectifier.
@@ -120,7 +127,8 @@ impl<'p> Affine<'p> {
     /// # Panics
     /// As [`Affine::rows`].
     pub fn relu(self) -> Tensor<2> {
-        self.compute(true)
+        let [rows, _] = self.of_nodes[0].0.dims();
+        self.compute(true, |outputs| [rows, outputs])
     }
 
     /// The sum, `[B, N, outputs]`.
@@ -129,15 +137,18 @@ impl<'p> Affine<'p> {
     /// As [`Affine::rows`].
     pub fn by_sample(self) -> Tensor<3> {
         let (samples, count) = (self.samples, self.count);
-        let rows = self.rows();
-        let [_, outputs] = rows.dims();
-        rows.reshape([samples, count, outputs])
+        self.shaped(|outputs| [samples, count, outputs])
     }
 
-    fn compute(self, rectify: bool) -> Tensor<2> {
+    /// The sum in any shape, by the number of outputs.
+    pub(crate) fn shaped<const D: usize>(self, shape: impl Fn(usize) -> [usize; D]) -> Tensor<D> {
+        self.compute(false, shape)
+    }
+
+    fn compute<const D: usize>(self, rectify: bool, shape: impl Fn(usize) -> [usize; D]) -> Tensor<D> {
         let Affine { pass, samples, count, of_nodes, of_samples, constants } = self;
         if pass.fused && of_nodes.len() + of_samples.len() <= fused::MOST_INPUTS {
-            return fused::affine(pass, count, of_nodes, of_samples, constants, rectify);
+            return fused::affine(pass, count, of_nodes, of_samples, constants, rectify, shape);
         }
         let add = |sum: Tensor<2>, more: Tensor<2>| sum + more;
         let products =
@@ -152,7 +163,9 @@ impl<'p> Affine<'p> {
         } else if let Some(constant) = constant {
             sum = sum + constant;
         }
-        if rectify { relu(sum) } else { sum }
+        let sum = if rectify { relu(sum) } else { sum };
+        let [_, outputs] = sum.dims();
+        sum.reshape(shape(outputs))
     }
 }
 
@@ -176,7 +189,7 @@ impl Nodes<'_> {
 
     /// The same, `[B, N, outputs]`.
     pub fn project(&self, layer: Linear) -> Tensor<3> {
-        self.rows(layer).reshape([self.samples, self.count, layer.outputs])
+        Affine::new(self.pass, self.samples, self.count).nodes(self, layer).by_sample()
     }
 
     /// The encodings themselves, `[B * N, H]`.
@@ -211,7 +224,7 @@ impl Edges<'_> {
         let [samples, count, ..] = self.raw.dims();
         let rows = self.raw_rows();
         let piece = Piece::Layer(layer, Place::Edges);
-        Affine::new(self.pass, rows.dims()[0], 1).times(rows, piece).rows().reshape([samples, count, count, layer.outputs])
+        Affine::new(self.pass, rows.dims()[0], 1).times(rows, piece).shaped(|outputs| [samples, count, count, outputs])
     }
 
     /// What a layer adds to every edge, `[1, outputs]`: cheaper to add to something smaller.
@@ -245,9 +258,8 @@ pub struct Graph<'p> {
 impl Graph<'_> {
     /// A layer over encodings, `[B, outputs]`.
     pub fn project(&self, layer: Linear) -> Tensor<2> {
-        let mut sum = Affine::new(self.pass, self.raw.dims()[0], 1).times(self.raw.clone(), Piece::Layer(layer, Place::Graph));
-        sum.constants.push(Piece::LayerBias(layer, Place::Graph));
-        sum.rows()
+        let sum = Affine::new(self.pass, self.raw.dims()[0], 1).times(self.raw.clone(), Piece::Layer(layer, Place::Graph));
+        sum.constant(Piece::LayerBias(layer, Place::Graph)).rows()
     }
 
     /// The encodings themselves, `[B, H]`.
@@ -258,7 +270,6 @@ impl Graph<'_> {
 
 /// Encodings of raw channels, a row for each row.
 fn encoded(pass: &Pass, raw: Tensor<2>, place: Place) -> Tensor<2> {
-    let mut sum = Affine::new(pass, raw.dims()[0], 1).times(raw, Piece::Encoders(place));
-    sum.constants.push(Piece::EncoderBias(place));
-    sum.rows()
+    let sum = Affine::new(pass, raw.dims()[0], 1).times(raw, Piece::Encoders(place));
+    sum.constant(Piece::EncoderBias(place)).rows()
 }

@@ -20,6 +20,7 @@ mod events;
 pub mod features;
 mod feedback;
 mod fused;
+mod heads;
 mod hints;
 mod loss;
 mod lstm;

@@ -8,14 +8,22 @@ use crate::batch::NOT_ASKED;
 use crate::features::Pass;
 use crate::fused;
 
-/// What logits `[B, R, K]` cost, given what is true: the mean over so many cells, `[1]`.
-pub(crate) fn cost(pass: &Pass, probe: &Probe, logits: Tensor<3>, truth: Vec<f32>, cells: f64) -> Tensor<1> {
+/// What logits `[B, R, K]` cost, given what is true: the mean over so many cells, added to what others cost, `[1]`.
+pub(crate) fn add_cost(
+    others: Option<Tensor<1>>,
+    pass: &Pass,
+    probe: &Probe,
+    logits: Tensor<3>,
+    truth: Vec<f32>,
+    cells: f64,
+) -> Tensor<1> {
     #[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]
     let weight = (1.0 / cells.max(1.0)) as f32;
     if pass.fused {
-        return fused::cost(pass, probe, logits, truth, weight);
+        return fused::add_cost(others, pass, probe, logits, truth, weight);
     }
-    sum(probe, logits, truth) * weight
+    let cost = sum(probe, logits, truth) * weight;
+    others.map_or(cost.clone(), |others| others + cost)
 }
 
 /// The sum over cells.

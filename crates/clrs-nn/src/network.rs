@@ -4,7 +4,7 @@
 //! `i` reads hint `i` (the first is always the true one) and predicts hint `i + 1`. Samples that have ended are dropped, and
 //! outputs are decoded once, where a sample ends: the reference computes everything and masks, and gets the same numbers.
 
-use std::cell::OnceCell;
+use std::sync::Arc;
 
 use burn::backend::DispatchDevice;
 use burn::tensor::{Bool, Device, Tensor, TensorData};
@@ -12,11 +12,12 @@ use clrs::random::RandomState;
 use clrs::{Kind, Spec, Stage};
 
 use crate::batch::Batch;
-use crate::decode::{Decoder, Decoders, Read, log_sinkhorn};
+use crate::decode::{Decoder, Decoders, Once, Read, log_sinkhorn};
 use crate::encode::Encoders;
 use crate::features::{Edges, Graph, Input, Nodes, Pass};
 use crate::feedback::{self, DECODED, FED_BACK};
-use crate::loss::cost;
+use crate::heads::Heads;
+use crate::loss::add_cost;
 use crate::lstm::{Lstm, LstmState};
 use crate::parameters::{Builder, Owner, Parameters};
 use crate::processors::{self, Processor};
@@ -37,17 +38,11 @@ pub struct Task {
 pub struct Network {
     settings: Settings,
     tasks: Vec<Task>,
-    pub(crate) heads: Vec<Heads>,
+    pub(crate) heads: Vec<Arc<Heads>>,
     processor: Box<dyn Processor>,
     lstm: Option<Lstm>,
     /// Whether fused kernels are used on the CPU.
     pub fused: bool,
-}
-
-/// What an algorithm has for itself.
-pub(crate) struct Heads {
-    pub(crate) encoders: Encoders,
-    decoders: Decoders,
 }
 
 /// Why a network cannot be made.
@@ -96,9 +91,10 @@ impl Network {
         let processor = recipe.build(settings, &mut builder);
         builder.begin(Owner::Processor, "lstm/", "net/processor_lstm/");
         let lstm = settings.lstm.then(|| Lstm::new(settings.hidden, &mut builder));
-        let heads = tasks.iter().enumerate().map(|(index, Task { name, spec })| Heads {
-            encoders: Encoders::new(name, index, spec, settings, &mut builder),
-            decoders: Decoders::new(name, index, spec, processor.has_edge_state(), settings, &mut builder),
+        let heads = tasks.iter().enumerate().map(|(index, Task { name, spec })| {
+            let encoders = Encoders::new(name, index, spec, settings, &mut builder);
+            let decoders = Decoders::new(name, index, spec, processor.has_edge_state(), settings, &mut builder);
+            Arc::new(Heads { encoders, decoders })
         });
         let heads = heads.collect();
         Ok((Network { settings: settings.clone(), tasks, heads, processor, lstm, fused: true }, builder.finish()))
@@ -122,12 +118,12 @@ impl Network {
     /// Begins a pass through the network for one of its algorithms.
     pub fn pass(&self, weights: &Weights, task: usize) -> Pass {
         let on_cpu = matches!(weights.device().inner().as_dispatch(), DispatchDevice::Flex(_));
-        Pass::new(weights, task, &self.heads[task].encoders, self.fused && on_cpu)
+        Pass::new(weights, task, &self.heads[task], self.settings.hidden, self.fused && on_cpu)
     }
 
     /// Gradients of parameters from those that passes found.
     pub(crate) fn gradients(&self, parameters: &Parameters, task: usize, found: PieceGradients) -> Vec<Option<Vec<f32>>> {
-        weights::gradients(parameters, &self.heads[task].encoders, found)
+        weights::gradients(parameters, &self.heads[task], found)
     }
 
     /// The loss of a batch of an algorithm, `[1]`: of its outputs, and of its hints where these are judged. `cells` says of
@@ -135,24 +131,21 @@ impl Network {
     pub fn loss(&self, pass: &Pass, batch: &Batch, cells: &[f64], random: Option<&mut RandomState>) -> Tensor<1> {
         let spec = batch.spec();
         let judged = self.settings.hint_mode.is_judged();
-        let mut hints: Vec<Option<Tensor<1>>> = vec![None; spec.len()];
+        let mut sum: Option<Tensor<1>> = None;
         let outputs = self.unroll(pass, batch, Mode::Train(random), &mut |step, place, logits| {
             let samples = batch.judged(step);
             if !judged || samples == 0 {
                 return;
             }
             let logits = first(logits, samples);
-            let now = cost(pass, &spec[place], logits, batch.values(place, step + 1, samples), cells[place]);
-            hints[place] = Some(match hints[place].take() {
-                None => now,
-                Some(before) => before + now,
-            });
+            let truth = batch.values(place, step + 1, samples);
+            sum = Some(add_cost(sum.take(), pass, &spec[place], logits, truth, cells[place]));
         });
-        let of_output = |(place, logits): (usize, Tensor<3>)| {
-            cost(pass, &spec[place], logits, batch.values(place, 0, batch.samples()), cells[place])
-        };
-        let costs = outputs.into_iter().map(of_output).chain(hints.into_iter().flatten());
-        costs.reduce(|sum, cost| sum + cost).expect("an algorithm has an output")
+        for (place, logits) in outputs {
+            let truth = batch.values(place, 0, batch.samples());
+            sum = Some(add_cost(sum, pass, &spec[place], logits, truth, cells[place]));
+        }
+        sum.expect("an algorithm has an output")
     }
 
     /// Runs over the steps of a batch and returns the logits of every output by its place in the spec, samples in the batch's
@@ -322,7 +315,7 @@ impl Network {
         });
         let allowed = input.adjacency.filter(|_| self.processor.masks_decoders());
         let Input { edges, graph, .. } = input;
-        (Read { nodes: before, next, edges, edge_state: output.edges, graph, allowed, largest: OnceCell::new() }, lstm)
+        (Read { nodes: before, next, edges, edge_state: output.edges, graph, allowed, once: Once::default() }, lstm)
     }
 
     /// The logits of all probes of a stage, by their places in the spec.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Gradients, Tensor};
 
-use crate::encode::Encoders;
 use crate::features::Affine;
 use crate::fused::{Layers, LearntLayers};
+use crate::heads::Heads;
 use crate::parameters::{Handle, Linear};
 use crate::weights::{self, Matrix, Piece, PieceGradients, Sum, Weights};
 
@@ -21,7 +21,7 @@ pub struct Pass {
     /// The place of the algorithm among the network's.
     pub(crate) task: usize,
     pub(crate) weights: Weights,
-    encoders: Encoders,
+    heads: Arc<Heads>,
     leaves: RefCell<BTreeMap<Piece, Tensor<2>>>,
     learnt: RefCell<BTreeMap<Piece, Learnt>>,
     messages: RefCell<BTreeMap<Handle, Arc<LearntLayers>>>,
@@ -38,13 +38,13 @@ pub(crate) struct Learnt {
 }
 
 impl Pass {
-    pub(crate) fn new(weights: &Weights, task: usize, encoders: &Encoders, fused: bool) -> Pass {
+    pub(crate) fn new(weights: &Weights, task: usize, heads: &Arc<Heads>, hidden: usize, fused: bool) -> Pass {
         Pass {
-            hidden: encoders.hidden,
+            hidden,
             fused,
             task,
             weights: weights.clone(),
-            encoders: encoders.clone(),
+            heads: Arc::clone(heads),
             leaves: RefCell::default(),
             learnt: RefCell::default(),
             messages: RefCell::default(),
@@ -87,7 +87,7 @@ impl Pass {
     }
 
     fn shared(&self, piece: Piece) -> Arc<Matrix> {
-        self.weights.piece(self.task, &self.encoders, piece)
+        self.weights.piece(self.task, &self.heads, piece)
     }
 
     /// What was found of the gradients of pieces.

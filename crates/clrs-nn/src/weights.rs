@@ -15,6 +15,7 @@ use clrs_kernels::{Isa, Scratch};
 
 use crate::encode::{Encoders, Place};
 use crate::fused::Prepared;
+use crate::heads::Heads;
 use crate::parameters::{Handle, Linear, Parameters, matrix_shape};
 
 /// Something that is multiplied with, or added.
@@ -32,6 +33,32 @@ pub(crate) enum Piece {
     Layer(Linear, Place),
     /// What such a layer adds, `[1, outputs]`.
     LayerBias(Linear, Place),
+    /// The same of all hints that read nodes alone, side by side.
+    Joined(Term),
+}
+
+/// What a decoder multiplies with something of a node, or adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Term {
+    /// With its raw channels.
+    Raw,
+    /// With its hidden state before the step.
+    Hidden,
+    /// With that after it.
+    Next,
+    Bias,
+}
+
+impl Term {
+    /// The piece of one layer.
+    fn of(self, layer: Linear) -> Piece {
+        match self {
+            Term::Raw => Piece::Layer(layer, Place::Nodes),
+            Term::Hidden => Piece::Block(layer.weight, 1),
+            Term::Next => Piece::Block(layer.weight, 2),
+            Term::Bias => Piece::LayerBias(layer, Place::Nodes),
+        }
+    }
 }
 
 /// Gradients of pieces.
@@ -81,9 +108,13 @@ impl Weights {
     }
 
     /// A piece, made when it is first asked for.
-    pub(crate) fn piece(&self, task: usize, encoders: &Encoders, piece: Piece) -> Arc<Matrix> {
+    pub(crate) fn piece(&self, task: usize, heads: &Heads, piece: Piece) -> Arc<Matrix> {
         let mut pieces = self.0.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(pieces.entry((task, piece)).or_insert_with(|| Arc::new(self.0.compose(encoders, piece))))
+        let make = || {
+            let (values, columns) = self.0.compose(heads, piece);
+            Arc::new(Matrix::new(values, columns, &self.0.device))
+        };
+        Arc::clone(pieces.entry((task, piece)).or_insert_with(make))
     }
 
     /// The layers of messages as kernels read them, made when they are first asked for.
@@ -94,15 +125,16 @@ impl Weights {
 }
 
 impl Shared {
-    fn compose(&self, encoders: &Encoders, piece: Piece) -> Matrix {
-        let (h, values) = (encoders.hidden, &self.values);
-        let encoding = |place| Encoding::new(values, encoders, place);
+    /// The numbers of a piece, row by row, and how many columns it has.
+    fn compose(&self, heads: &Heads, piece: Piece) -> (Vec<f32>, usize) {
+        let (h, values) = (heads.encoders.hidden, &self.values);
+        let encoding = |place| Encoding::new(values, &heads.encoders, place);
         let on_top = |rows: &[f32], layer: Linear, sum: &mut [f32]| {
             let shape = [rows.len() / h, h, layer.outputs];
             let weight = &values[layer.weight.0][..h * layer.outputs];
             dense_product(Isa::best(), shape, rows, weight, Start::Result, End::Linear, sum);
         };
-        let (numbers, columns) = match piece {
+        match piece {
             Piece::Whole(Handle(place)) => (values[place].clone(), self.shapes[place][1]),
             Piece::Block(Handle(place), number) => {
                 let columns = self.shapes[place][1];
@@ -121,18 +153,26 @@ impl Shared {
                 on_top(encoding(place).bias(), layer, &mut sum);
                 (sum, layer.outputs)
             }
-        };
-        Matrix::new(numbers, columns, &self.device)
+            Piece::Joined(term) => {
+                let parts: Vec<_> = heads.decoders.joined.iter().map(|&layer| self.compose(heads, term.of(layer))).collect();
+                let columns: usize = parts.iter().map(|(_, columns)| columns).sum();
+                let rows = parts.iter().map(|(values, columns)| values.len() / columns).max().unwrap_or(0);
+                let row = |row: usize| parts.iter().flat_map(move |(values, columns)| &values[row * columns..][..*columns]);
+                ((0..rows).flat_map(row).copied().collect(), columns)
+            }
+        }
     }
 }
 
 /// Gradients of parameters from those of pieces, in the order of [`Parameters::list`]; none where nothing depends on one.
-pub(crate) fn gradients(parameters: &Parameters, encoders: &Encoders, of_pieces: PieceGradients) -> Vec<Option<Vec<f32>>> {
+pub(crate) fn gradients(parameters: &Parameters, heads: &Heads, of_pieces: PieceGradients) -> Vec<Option<Vec<f32>>> {
+    let encoders = &heads.encoders;
     let mut gradients = Found { parameters, gradients: vec![None; parameters.list().len()] };
     let mut places: BTreeMap<Place, EncodingBack> = BTreeMap::new();
     let encoding = |place| EncodingBack::new(Encoding::new(parameters.values(), encoders, place));
-    for (piece, gradient) in of_pieces {
+    for (piece, gradient) in of_pieces.into_iter().flat_map(|(piece, gradient)| apart(heads, piece, gradient)) {
         match piece {
+            Piece::Joined(_) => unreachable!("taken apart"),
             Piece::Whole(handle) => add(gradients.of(handle), &gradient),
             Piece::Block(handle, number) => add(&mut gradients.of(handle)[number * gradient.len()..], &gradient),
             Piece::Encoders(place) => places.entry(place).or_insert_with(|| encoding(place)).add(0, &gradient),
@@ -162,6 +202,20 @@ pub(crate) fn gradients(parameters: &Parameters, encoders: &Encoders, of_pieces:
         }
     }
     gradients.gradients
+}
+
+/// The gradients of the pieces that a piece is made of.
+fn apart(heads: &Heads, piece: Piece, gradient: Vec<f32>) -> Vec<(Piece, Vec<f32>)> {
+    let Piece::Joined(term) = piece else { return vec![(piece, gradient)] };
+    let layers = &heads.decoders.joined;
+    let columns: usize = layers.iter().map(|layer| layer.outputs).sum();
+    let mut from = 0;
+    let one = |&layer: &Linear| {
+        let range = from..from + layer.outputs;
+        from = range.end;
+        (term.of(layer), gradient.chunks_exact(columns).flat_map(|row| &row[range.clone()]).copied().collect())
+    };
+    layers.iter().map(one).collect()
 }
 
 /// What was found of the gradients of parameters.

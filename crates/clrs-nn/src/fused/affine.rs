@@ -11,21 +11,27 @@ use crate::features::Pass;
 use crate::pass::Learnt;
 use crate::weights::{Piece, add};
 
-/// Rows times pieces, added up with constants, `[rows, outputs]`. Those of samples are for all of their `count` rows.
-pub(crate) fn affine(
+/// Rows times pieces, added up with constants, `[rows, outputs]` in the shape that is asked for. Those of samples are for all of
+/// their `count` rows.
+pub(crate) fn affine<const D: usize>(
     pass: &Pass,
     count: usize,
     of_nodes: Vec<(Tensor<2>, Piece)>,
     of_samples: Vec<(Tensor<2>, Piece)>,
     constants: Vec<Piece>,
     rectify: bool,
-) -> Tensor<2> {
-    let rows = of_nodes[0].0.dims()[0];
+    shape: impl Fn(usize) -> [usize; D],
+) -> Tensor<D> {
+    let [rows, _] = of_nodes[0].0.dims();
     let learnt = |terms: &[(Tensor<2>, Piece)]| terms.iter().map(|(_, piece)| pass.learnt(*piece)).collect::<Vec<_>>();
+    let pieces = learnt(&of_nodes);
+    let [_, outputs] = pieces[0].matrix.dims();
     let operation = Affine {
+        shape: shape(outputs).to_vec(),
         rows,
+        outputs,
         count,
-        of_nodes: learnt(&of_nodes),
+        of_nodes: pieces,
         of_samples: learnt(&of_samples),
         constants: constants.into_iter().map(|piece| pass.learnt(piece)).collect(),
         rectify,
@@ -34,7 +40,9 @@ pub(crate) fn affine(
 }
 
 struct Affine {
+    shape: Vec<usize>,
     rows: usize,
+    outputs: usize,
     /// Rows of a sample.
     count: usize,
     of_nodes: Vec<Learnt>,
@@ -43,19 +51,13 @@ struct Affine {
     rectify: bool,
 }
 
-impl Affine {
-    fn outputs(&self) -> usize {
-        self.of_nodes[0].matrix.dims()[1]
-    }
-}
-
 impl Operation for Affine {
     fn shape(&self) -> Vec<usize> {
-        vec![self.rows, self.outputs()]
+        self.shape.clone()
     }
 
     fn forward(&self, inputs: &Slices<'_>, out: &mut [f32], keep: bool, _: &mut Scratch) -> Kept {
-        let (isa, outputs) = (Isa::best(), self.outputs());
+        let (isa, outputs) = (Isa::best(), self.outputs);
         let (of_nodes, of_samples) = inputs.split_at(self.of_nodes.len());
         let mut constant = vec![0.0; outputs];
         for Learnt { matrix, .. } in &self.constants {
@@ -86,7 +88,7 @@ impl Operation for Affine {
     fn backward(&self, back: Back<'_>, scratch: &mut Scratch) -> InputGradients {
         let kept = back.kept::<Vec<f32>>();
         let Back { inputs, d_out, wanted, .. } = back;
-        let outputs = self.outputs();
+        let outputs = self.outputs;
         let rectified: Vec<f32>;
         let d_out = if self.rectify {
             rectified = kept.iter().zip(d_out).map(|(out, d)| if *out > 0.0 { *d } else { 0.0 }).collect();

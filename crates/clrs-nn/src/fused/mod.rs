@@ -7,6 +7,7 @@
 
 mod affine;
 mod attention;
+mod columns;
 mod largest;
 mod messages;
 mod norm;
@@ -35,13 +36,14 @@ use crate::features::Pass;
 
 pub(crate) use affine::affine;
 pub(crate) use attention::{Matched, attention};
+pub(crate) use columns::columns;
 pub(crate) use largest::largest;
 pub(crate) use messages::{Layers, LearntLayers, Prepared, Senders, messages};
 pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
 pub(crate) use pointers::{edge_pointers, pointers};
 pub(crate) use recall::recall;
-pub(crate) use rows::{chances, cost, log_sinkhorn};
+pub(crate) use rows::{add_cost, chances, log_sinkhorn};
 pub(crate) use triplets::triplets;
 pub(crate) use words::words;
 

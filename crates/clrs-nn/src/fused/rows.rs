@@ -11,14 +11,22 @@ use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
 use crate::batch::NOT_ASKED;
 use crate::features::Pass;
 
-/// What logits `[B, R, K]` cost, given what is true and how much a cell counts: the sum over cells, `[1]`.
-pub(crate) fn cost(pass: &Pass, probe: &Probe, logits: Tensor<3>, mut truth: Vec<f32>, weight: f32) -> Tensor<1> {
+/// What logits `[B, R, K]` cost, given what is true and how much a cell counts: the sum over cells, added to what others cost, `[1]`.
+pub(crate) fn add_cost(
+    others: Option<Tensor<1>>,
+    pass: &Pass,
+    probe: &Probe,
+    logits: Tensor<3>,
+    mut truth: Vec<f32>,
+    weight: f32,
+) -> Tensor<1> {
     let [_, _, numbers] = logits.dims();
     if let Kind::Categorical { .. } = probe.kind {
         // A row without a 1 is not asked.
         truth.chunks_exact_mut(numbers).filter(|row| !row.contains(&1.0)).for_each(|row| row.fill(0.0));
     }
-    compute(pass, Cost { kind: probe.kind, masked: probe.masked, numbers, truth, weight }, vec![input(logits)])
+    let operation = Cost { kind: probe.kind, masked: probe.masked, numbers, truth, weight, has_others: others.is_some() };
+    compute(pass, operation, [input(logits)].into_iter().chain(others.map(input)).collect())
 }
 
 struct Cost {
@@ -27,6 +35,7 @@ struct Cost {
     numbers: usize,
     truth: Vec<f32>,
     weight: f32,
+    has_others: bool,
 }
 
 impl Cost {
@@ -55,7 +64,7 @@ impl Operation for Cost {
     }
 
     /// Keeps logarithms of chances where one is chosen.
-    fn forward(&self, &[logits, ..]: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Kept {
+    fn forward(&self, &[logits, others, ..]: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Kept {
         let mut chances = Vec::new();
         let sum: f64 = if self.is_choice() {
             chances = logits.to_vec();
@@ -66,7 +75,8 @@ impl Operation for Cost {
             logits.iter().zip(&self.truth).map(|(&x, &truth)| f64::from(self.of(x, truth).0)).sum()
         };
         #[expect(clippy::cast_possible_truncation, reason = "a loss is f32")]
-        out.fill(sum as f32 * self.weight);
+        let cost = sum as f32 * self.weight;
+        out.fill(if self.has_others { others[0] + cost } else { cost });
         Arc::new(chances)
     }
 
@@ -74,12 +84,15 @@ impl Operation for Cost {
         let chances = back.kept::<Vec<f32>>();
         let Back { inputs: [logits, ..], d_out, .. } = back;
         let factor = d_out[0] * self.weight;
-        if self.is_choice() {
+        let mut gradients = if self.is_choice() {
             let mut d: Vec<f32> = self.truth.iter().map(|truth| -truth * factor).collect();
             log_softmax_backward(Isa::best(), &chances, &mut d, self.numbers);
-            return only(d);
-        }
-        only(logits.iter().zip(&self.truth).map(|(&x, &truth)| self.of(x, truth).1 * factor).collect())
+            only(d)
+        } else {
+            only(logits.iter().zip(&self.truth).map(|(&x, &truth)| self.of(x, truth).1 * factor).collect())
+        };
+        gradients[1] = self.has_others.then(|| d_out.to_vec());
+        gradients
     }
 }
 

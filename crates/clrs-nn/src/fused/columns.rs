@@ -1,0 +1,46 @@
+//! Some columns of many.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs_kernels::Scratch;
+
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
+use crate::features::Pass;
+
+/// A range of the columns of rows, in a shape of as many numbers.
+pub(crate) fn columns<const D: usize>(pass: &Pass, rows: Tensor<2>, range: Range<usize>, shape: [usize; D]) -> Tensor<D> {
+    let [_, width] = rows.dims();
+    compute(pass, Columns { shape: shape.to_vec(), width, range }, vec![input(rows)])
+}
+
+struct Columns {
+    shape: Vec<usize>,
+    /// Of all columns.
+    width: usize,
+    range: Range<usize>,
+}
+
+impl Operation for Columns {
+    fn shape(&self) -> Vec<usize> {
+        self.shape.clone()
+    }
+
+    fn forward(&self, &[rows, ..]: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Kept {
+        for (row, out) in rows.chunks_exact(self.width).zip(out.chunks_exact_mut(self.range.len())) {
+            out.copy_from_slice(&row[self.range.clone()]);
+        }
+        Arc::new(())
+    }
+
+    fn backward(&self, Back { inputs: [rows, ..], d_out, .. }: Back<'_>, _: &mut Scratch) -> InputGradients {
+        let mut d_rows = vec![0.0; rows.len()];
+        for (d_row, d_out) in d_rows.chunks_exact_mut(self.width).zip(d_out.chunks_exact(self.range.len())) {
+            d_row[self.range.clone()].copy_from_slice(d_out);
+        }
+        let mut gradients = InputGradients::default();
+        gradients[0] = Some(d_rows);
+        gradients
+    }
+}
