@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 use clrs_kernels::Scratch;
 
-use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input, only};
 use crate::features::Pass;
 
 /// Of rows `[B * N, size]`, of which every `nodes` are a sample: `[B, size]`. Of equal ones the first takes the gradient.
@@ -55,8 +55,6 @@ impl Operation for Largest {
             let (sample, number) = (at / self.size, at % self.size);
             d_rows[(sample * self.nodes + winner as usize) * self.size + number] = d;
         }
-        let mut gradients = InputGradients::default();
-        gradients[0] = Some(d_rows);
-        gradients
+        only(d_rows)
     }
 }

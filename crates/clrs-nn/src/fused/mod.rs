@@ -89,6 +89,13 @@ impl Back<'_> {
     }
 }
 
+/// The gradient of the first input alone.
+fn only(gradient: Vec<f32>) -> InputGradients {
+    let mut gradients = InputGradients::default();
+    gradients[0] = Some(gradient);
+    gradients
+}
+
 /// A tensor of any shape as an input.
 type AnyTensor = FloatTensor<Dispatch>;
 

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::rows::{layer_norm as kernel, layer_norm_backward};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input, only};
 use crate::features::Pass;
 use crate::parameters::Handle;
 use crate::pass::Learnt;
@@ -47,8 +47,6 @@ impl Operation for LayerNorm {
                 layer_norm_backward(Isa::best(), (rows, &moments), scale, d_out, &mut d_rows, d_scale, d_offset);
             });
         });
-        let mut gradients = InputGradients::default();
-        gradients[0] = Some(d_rows);
-        gradients
+        only(d_rows)
     }
 }

@@ -7,7 +7,7 @@ use clrs::{Kind, Probe};
 use clrs_kernels::rows::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch, sinkhorn};
 
-use super::{Back, InputGradients, Kept, Operation, Slices, compute, input};
+use super::{Back, InputGradients, Kept, Operation, Slices, compute, input, only};
 use crate::batch::NOT_ASKED;
 use crate::features::Pass;
 
@@ -177,11 +177,4 @@ impl Operation for Sinkhorn {
         }
         only(d)
     }
-}
-
-/// The gradient of the one input.
-fn only(gradient: Vec<f32>) -> InputGradients {
-    let mut gradients = InputGradients::default();
-    gradients[0] = Some(gradient);
-    gradients
 }
