@@ -20,8 +20,14 @@ pub struct Batch {
     probes: Vec<Rows>,
 }
 
-/// Samples of a part: its tensors stay in a core's cache.
+/// Samples of a part in training. Gradients are added up part by part, so it is the same everywhere.
 pub(crate) const PART: usize = 8;
+
+/// Samples of a part in evaluation: what is kept of their pairs of nodes fits into a core's cache.
+pub(crate) fn part_of(nodes: usize) -> usize {
+    const PAIRS: usize = 2048;
+    (PAIRS / nodes.pow(2).max(1)).clamp(1, PART)
+}
 
 /// The numbers of a probe, `[T, B, ...]`, samples in the batch's order.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use clrs::score::{HintScore, HintScorer, ScoreError, Verdict};
 use clrs::{AnyAlgorithm, Array, Batch as Dense, Cells, Column, Probe, Runs, Stage, Trajectory};
 
 use crate::answers::{Answers, Judgement, decide, undecided, write};
-use crate::batch::{Batch, PART};
+use crate::batch::{Batch, part_of};
 use crate::data::Changes;
 use crate::dump::Dump;
 use crate::hints::HintWatch;
@@ -132,7 +132,7 @@ pub fn examine(
     for (number, batch) in samples.chunks(manner.batch_size).enumerate() {
         // A batch is computed in parts, each on a thread; one that is kept, in one piece.
         let manner = Manner { dump: manner.dump && number == 0, ..manner };
-        let size = if manner.dump { batch.len() } else { PART };
+        let size = if manner.dump { batch.len() } else { part_of(batch[0].nodes()) };
         let parts = batch.par_chunks(size).map(|samples| Part::new(candidate, samples, changes, manner));
         for part in parts.collect::<Result<Vec<_>, _>>()? {
             answers.add(&part.truth, &part.predicted);
@@ -222,7 +222,7 @@ pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch)
         let logits = network.unroll(&network.pass(weights, task), &part, Mode::Evaluate, &mut |_, _, _| {});
         (part, logits)
     };
-    let parts: Vec<_> = batch.parts(PART).into_par_iter().map(unroll).collect();
+    let parts: Vec<_> = batch.parts(part_of(batch.nodes())).into_par_iter().map(unroll).collect();
     let outputs = batch.spec().iter().enumerate().filter(|(_, probe)| probe.stage == Stage::Output);
     let mut predicted: Vec<(usize, Array)> = outputs.map(|(place, probe)| (place, undecided(probe, batch))).collect();
     for (part, logits) in parts {
