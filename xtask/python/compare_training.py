@@ -24,7 +24,7 @@ MB = 1e6
 GB = 1e9
 PARTS = ("training", "evaluation")
 ALLOWED = {"loss": 1e-5, "gradients": 1e-4, "logits": 1e-4, "decisions": 0}
-NO_MEMORY = ("RESOURCE_EXHAUSTED", "Out of memory", "bad_alloc", "MemoryError", "Cannot allocate memory", "Unable to allocate")
+NO_MEMORY = ("RESOURCE_EXHAUSTED", "Out of memory", "bad_alloc", "MemoryError", "Cannot allocate memory", "Unable to allocate", "YNNPACK operation failed")
 """What a process says that is refused memory."""
 KILLED = -9
 """How a process ends that the system stops because memory runs out."""
