@@ -36,7 +36,7 @@ def line(case, found):
     milliseconds = lambda of: format(statistics.median(of["milliseconds"]), ".1f")
     megabytes = lambda of: format(of["peak_bytes"] / MB, ".0f")
     cells = [
-        case["algorithm"],
+        case["algorithm"] + (", generalist" if case["data"] == "generalist" else ""),
         case["processor"],
         case["size"],
         milliseconds(theirs) if theirs else "does not fit",

@@ -127,9 +127,19 @@ fn mistakes_are_named_and_nothing_is_lost() {
     refused(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` names no size");
     refused(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "heads must divide `hidden`");
     refused(&["train", "paper-2022", "--algorithms", "bfs", "--set", "batch_size=1001", "--out", out], "has 1000 samples");
-    refused(&["train", "--algorithms", "bfs", "--set", "data=nowhere", "--out", out], "`data` is `nowhere`");
+    refused(&["train", "--algorithms", "bfs", "--set", "data=nowhere", "--out", out], "no data is called `nowhere`");
+    refused(
+        &["train", "--algorithms", "bfs", "--set", "seed=5000000000", "--out", out],
+        "`seed`: 5000000000 is too large a number",
+    );
+    let memory = ["train", "--algorithms", "bfs", "--set", "processor=memnet_full", "--set", "lengths=128", "--out", out];
+    refused(&memory, "a sample has 128 nodes, and the processor has room for 127");
     refused(&["train", "--resume", "--out", out], "not the folder of a run");
     assert!(!run_path.join("config.toml").exists());
+    let taken = folder.path().join("metrics.jsonl");
+    std::fs::write(&taken, "of somebody else").expect("writable");
+    refused(&["train", "--algorithms", "bfs", "--out", path(folder.path())], "metrics.jsonl: it is there, but no run is");
+    assert_eq!(std::fs::read_to_string(&taken).expect("there"), "of somebody else");
 
     let done = clrs(&SMALL).arg(out).args(["--set", "steps=4"]).output().expect("it starts");
     assert!(done.status.success(), "{}", text(&done.stderr));
@@ -138,7 +148,12 @@ fn mistakes_are_named_and_nothing_is_lost() {
     again.push(out);
     refused(&again, "a run is there already");
     refused(&["train", "--resume", "--out", out], "all 4 steps are taken");
+    refused(&["weights", out, "--out", path(folder.path()), "--force"], "it is there, and no plain file");
     assert!(files(&run_path) == before);
+    let (last, away) = (run_path.join("last.safetensors"), run_path.join("away"));
+    std::fs::rename(&last, &away).expect("there");
+    refused(&["train", "--resume", "--out", out], "there is no checkpoint to go on from");
+    std::fs::rename(&away, &last).expect("there");
 
     // Parameters of another network, and half a file.
     let other = folder.path().join("other");
@@ -196,7 +211,7 @@ fn a_run_belongs_to_one_process() {
     long.push(path(&out));
     long.extend(["--set", "steps=100000"]);
     let mut child = clrs(&long).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    while !out.join("last.safetensors").exists() {
+    while !out.join("config.toml").exists() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let second = run(&["train", "--resume", "--out", path(&out)]);
@@ -221,6 +236,18 @@ fn a_loss_that_is_no_number_ends_the_run_and_keeps_the_checkpoint() {
 }
 
 #[test]
+fn a_chunk_in_which_nothing_is_judged_teaches_nothing_and_training_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for mode in ["none", "none_encoded_decoded", "decoded_only"] {
+        let (out, mode) = (folder.path().join(mode), format!("hint_mode={mode}"));
+        let small = ["--set", "hidden=8", "--set", "lengths=4", "--set", "val_samples=4", "--set", "steps=4", "--set", &mode];
+        let arguments = ["train", "--quiet", "--algorithms", "insertion_sort", "--set", "chunk_length=1", "--out", path(&out)];
+        let done = clrs(&arguments).args(small).output().expect("it starts");
+        assert!(done.status.success(), "{mode}: {}", text(&done.stderr));
+    }
+}
+
+#[test]
 fn parameters_leave_and_come_back_under_both_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name).to_str().expect("text").to_string();
@@ -241,5 +268,7 @@ fn parameters_leave_and_come_back_under_both_names() {
         assert!(run(&["weights", &again, "--names", names, "--out", &back]).status.success());
         assert!(std::fs::read(&file).expect("written") == std::fs::read(&back).expect("written"), "{names}");
         assert_eq!(run(&["weights", &again, "--out", &back]).status.code(), Some(2), "nothing is written over");
+        let judged = run(&["eval", &again, "--checkpoint", &back]);
+        assert!(text(&judged.stderr).contains("parameters alone are for `clrs train --weights`"), "{}", text(&judged.stderr));
     }
 }

@@ -37,7 +37,8 @@ impl Network {
         let (task, device) = (pass.task, pass.device());
         let mut mode = Mode::Train(random);
         let mut state = carried.map_or_else(State::default, |carried| self.restore(carried, chunk, &device));
-        let mut sum = Tensor::<1>::zeros([1], &device);
+        // Nothing, but with a gradient: there may be no cost in a chunk.
+        let mut sum = pass.tie.clone();
         for step in &chunk.steps {
             let tensor = |values: &[Vec<f32>], place: usize| {
                 let [rows, numbers] = row_shape(&spec[place], nodes);

@@ -28,7 +28,9 @@ pub enum DataError {
     Store(#[from] StoreError),
     #[error("{}: runs of {found}, not of {expected}", .path.display())]
     Other { path: PathBuf, found: String, expected: String },
-    #[error("`data` is `{0}`: it is a version of the benchmark (clrs30@2.0.3, clrs30@1.0.0), `{ON_THE_FLY}`, or a folder")]
+    #[error(
+        "no data is called `{0}`: there is no such folder here, and versions of the benchmark are clrs30@2.0.3 and clrs30@1.0.0 (in a recipe also `{ON_THE_FLY}`)"
+    )]
     Unknown(String),
     #[error("{algorithm} is no part of {version}: its samples can be made on the fly, or read from a folder of sets")]
     NotInBenchmark { algorithm: String, version: &'static str },
@@ -173,6 +175,11 @@ impl Source {
         };
         let batch = batch.map_err(|error| DataError::Padding { algorithm: algorithm(), error })?;
         self.changes.apply(batch, number).map_err(|error| DataError::Transform { algorithm: algorithm(), error })
+    }
+
+    /// Samples of a fixed set.
+    pub(crate) fn fixed(&self) -> Option<&Runs> {
+        if let Samples::Fixed { runs, .. } = &self.samples { Some(runs) } else { None }
     }
 
     /// Passes over so many batches. Problems made on the fly are drawn, since one depends on those before, but not run.

@@ -108,6 +108,8 @@ pub enum EvaluateError {
     NoSamples,
     #[error("a sample has no steps")]
     NoSteps,
+    #[error("a sample has {nodes} nodes, and the processor has room for {most}")]
+    TooManyNodes { nodes: usize, most: usize },
     #[error("a batch has one sample at least")]
     BatchSize,
     #[error("stopped")]
@@ -126,6 +128,7 @@ pub fn examine(
     if manner.batch_size == 0 {
         return Err(EvaluateError::BatchSize);
     }
+    check_size(candidate.network, runs)?;
     let changes = &changes.fixed();
     let samples: Vec<Trajectory<'_>> = runs.iter().collect();
     let (mut answers, mut hints, mut dump, mut steps) = (Answers::default(), HintScorer::default(), None, 0);
@@ -147,6 +150,15 @@ pub fn examine(
     let Judgement { outcome, predicted, verdicts } = answers.judge(&samples, candidate.algorithm)?;
     let mean_steps = steps as f64 / samples.len() as f64;
     Ok(Report { outcome, predicted, verdicts, mean_steps, hints: hints.finish(), dump })
+}
+
+/// Whether a network can read all samples.
+pub(crate) fn check_size(network: &Network, runs: &Runs) -> Result<(), EvaluateError> {
+    let nodes = runs.iter().map(|sample| sample.nodes()).max().unwrap_or(0);
+    match network.most_nodes() {
+        Some(most) if nodes > most => Err(EvaluateError::TooManyNodes { nodes, most }),
+        _ => Ok(()),
+    }
 }
 
 /// What is known of some samples.

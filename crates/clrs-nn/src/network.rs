@@ -105,6 +105,11 @@ impl Network {
         &self.heads[task].encoders
     }
 
+    /// The most nodes of a sample, if the processor has a bound.
+    pub(crate) fn most_nodes(&self) -> Option<usize> {
+        self.processor.most_nodes()
+    }
+
     /// What it is made of.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -176,6 +176,9 @@ fn set(recipe: &mut toml::Table, name: &str, value: toml::Value) -> Result<(), R
     recipe.clone().try_into::<Recipe>().map(|_| ()).map_err(|error| {
         let message = match &before {
             toml::Value::String(_) if recipe[name].is_str() => choices(error.message()),
+            toml::Value::Integer(_) if recipe[name].as_integer().is_some_and(|given| given >= 0) => {
+                format!("{} is too large a number", recipe[name])
+            }
             _ => format!("{} is wanted, not {}", wanted(&before), recipe[name]),
         };
         RecipeError::Value { name: name.into(), message }

@@ -54,10 +54,12 @@ pub struct State {
 pub enum RunError {
     #[error("{}: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },
-    #[error("{}: cannot be written at step {step}: {error}; the checkpoint before it is kept", .path.display())]
+    #[error("{}: cannot be written at step {step}: {error}{}", .path.display(), kept(*.step))]
     Write { path: PathBuf, step: usize, error: io::Error },
     #[error("{}: a run is there already; go on with it (--resume), or choose another folder", .0.display())]
     Exists(PathBuf),
+    #[error("{}: it is there, but no run is; choose another folder", .0.display())]
+    Occupied(PathBuf),
     #[error("{}: not the folder of a run: it has no config.toml", .0.display())]
     NoRun(PathBuf),
     #[error("{}: another process is training there", .0.display())]
@@ -72,9 +74,17 @@ pub enum RunError {
     Carried(PathBuf),
     #[error("{}: there is no checkpoint to go on from (last.safetensors); begin a new run in another folder", .0.display())]
     NoCheckpoint(PathBuf),
-    #[error("{}: a checkpoint of another program or version", .0.display())]
+    #[error("{}: no checkpoint of this version of the program; parameters alone are for `clrs train --weights`", .0.display())]
     Format(PathBuf),
 }
+
+/// What is left of a run whose files cannot be written.
+fn kept(step: usize) -> &'static str {
+    if step == 0 { "" } else { "; the checkpoint before it is kept" }
+}
+
+/// The recipe of a run.
+const CONFIG: &str = "config.toml";
 
 /// The version of checkpoints. Readers refuse every other.
 const FORMAT: u32 = 1;
@@ -94,21 +104,29 @@ struct Head {
 const HEAD: &str = "clrs.checkpoint";
 
 impl RunFolder {
-    /// A new run in a folder that holds none.
-    pub fn create(path: &Path, recipe: &Recipe, provenance: &Value) -> Result<RunFolder, RunError> {
+    /// A new run in a folder that holds none. It is one when it has its recipe ([`RunFolder::begin`]).
+    pub fn create(path: &Path, provenance: &Value) -> Result<RunFolder, RunError> {
         std::fs::create_dir_all(path).map_err(at(path))?;
         let lock = Lock::take(path)?;
-        let config = path.join("config.toml");
-        if config.exists() {
+        if path.join(CONFIG).exists() {
             return Err(RunError::Exists(path.into()));
         }
         let metrics_path = path.join("metrics.jsonl");
+        // One without a line is left by a run that was killed before it began.
+        if metrics_path.metadata().is_ok_and(|there| there.len() > 0) {
+            return Err(RunError::Occupied(metrics_path));
+        }
         let metrics = File::create(&metrics_path).map_err(at(&metrics_path))?;
         let text = serde_json::to_string_pretty(provenance).expect("JSON") + "\n";
         let provenance_path = path.join("provenance.json");
         write_whole(&provenance_path, text.as_bytes()).map_err(at(&provenance_path))?;
-        write_whole(&config, recipe.to_toml().as_bytes()).map_err(at(&config))?;
         RunFolder::with(lock, metrics, 0)
+    }
+
+    /// Keeps the recipe. There is a checkpoint by then: what has a recipe can go on.
+    pub(crate) fn begin(&self, recipe: &Recipe) -> Result<(), RunError> {
+        let path = self.path().join(CONFIG);
+        write_whole(&path, recipe.to_toml().as_bytes()).map_err(at(&path))
     }
 
     /// A run that was begun, to go on with it from a step; what was noted later is forgotten.
@@ -176,7 +194,7 @@ impl RunFolder {
 
 /// The recipe of a run.
 pub fn read_recipe(path: &Path) -> Result<Recipe, RunError> {
-    let config = path.join("config.toml");
+    let config = path.join(CONFIG);
     let text = match std::fs::read_to_string(&config) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(RunError::NoRun(path.into())),
         text => text.map_err(at(&config))?,

@@ -185,7 +185,8 @@ fn labels(models: &[&Recipe]) -> Vec<String> {
     let differs = |name: &&String| tables.iter().any(|table| table[*name] != tables[0][*name]);
     let fields: Vec<&String> = tables[0].keys().filter(|name| *name != "processor").filter(differs).collect();
     let label = |(model, table): (&&Recipe, &toml::Table)| {
-        let fields = fields.iter().map(|name| format!(" {name}={}", plain(&table[*name])));
+        let fields = fields.iter().map(|name| (name, plain(&table[name.as_str()]))).filter(|(_, value)| !value.is_empty());
+        let fields = fields.map(|(name, value)| format!(" {name}={value}"));
         model.network.processor.clone() + &fields.collect::<String>()
     };
     models.iter().zip(&tables).map(label).collect()
@@ -196,6 +197,8 @@ fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
+        #[expect(clippy::cast_possible_truncation, reason = "recipes have f32, which are shorter so")]
+        toml::Value::Float(number) => (*number as f32).to_string(),
         value => value.to_string(),
     }
 }

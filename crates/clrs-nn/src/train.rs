@@ -14,7 +14,7 @@ use crate::batch::{Batch, PART};
 use crate::chunk::Chunk;
 use crate::chunked::Carried;
 use crate::data::{self, Changes, DataError, Source};
-use crate::evaluate::{Candidate, EvaluateError, Examples, Outcome};
+use crate::evaluate::{Candidate, EvaluateError, Examples, Outcome, check_size};
 use crate::network::{BuildError, Network};
 use crate::optimise::{Adam, Rule};
 use crate::parameters::Parameters;
@@ -59,10 +59,17 @@ pub enum TrainError {
     Evaluate(#[from] EvaluateError),
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error(
-        "the {what} of {algorithm} is {value} at step {step}; the checkpoint before it is kept. It will be so again: try a smaller `learning_rate`, or `grad_clip`, in a new run"
-    )]
+    #[error("the {what} of {algorithm} is {value} at step {step}; the checkpoint before it is kept. It will be so again: {}", advice(*.step))]
     NotFinite { what: &'static str, algorithm: String, value: f32, step: usize },
+}
+
+/// What may help where a number is none.
+fn advice(step: usize) -> &'static str {
+    if step == 1 {
+        "nothing was learnt yet, so it comes from the data or from the parameters that it began with; try another `hidden`, `processor` or `data` in a new run"
+    } else {
+        "try a smaller `learning_rate`, or `grad_clip`, in a new run"
+    }
 }
 
 /// What happened in training.
@@ -110,8 +117,11 @@ impl Trainer {
         let sources = sources.collect::<Result<Vec<_>, DataError>>()?;
         let (mut network, parameters) = Network::new(tasks, &recipe.network, recipe.seed)?;
         network.fused = recipe.fused;
+        // What is made on the fly is validated at its largest size.
+        sources.iter().flatten().filter_map(Source::fixed).try_for_each(|runs| check_size(&network, runs))?;
         let validation = indexed().map(|(index, algorithm)| {
             let runs = data::validation(&recipe, algorithm, index)?;
+            check_size(&network, &runs)?;
             let changes = Changes::new(&recipe, algorithm, index, Split::Val);
             Ok::<_, TrainError>(Examples::new(runs, &changes, VALIDATION_BATCH)?)
         });
@@ -141,16 +151,13 @@ impl Trainer {
         self.state
     }
 
-    /// Goes back to the last checkpoint of a run. A run that ended before its first one begins anew.
+    /// Goes back to the last checkpoint of a run.
     pub fn resume(&mut self, run: &Path) -> Result<(), RunError> {
         let checkpoint = run.join("last.safetensors");
-        if checkpoint.exists() {
-            self.restore(&checkpoint)
-        } else if run.join("best.safetensors").exists() {
-            Err(RunError::NoCheckpoint(run.into()))
-        } else {
-            Ok(())
+        if !checkpoint.exists() {
+            return Err(RunError::NoCheckpoint(run.into()));
         }
+        self.restore(&checkpoint)
     }
 
     /// Goes back to a checkpoint.
@@ -174,6 +181,7 @@ impl Trainer {
         if self.state.step == 0 {
             // Parameters may have come from elsewhere: there is a checkpoint to go on with from the beginning.
             saving = self.save(folder)?;
+            folder.begin(&self.recipe)?;
         }
         let mut saved = Instant::now();
         while self.state.step < self.recipe.steps {
@@ -191,7 +199,8 @@ impl Trainer {
                 Flow::Stop => Some(Ending::Stopped),
                 Flow::Continue => None,
             };
-            if ending.is_some() || is_judged && saved.elapsed() >= saving * SAVE_RARELY {
+            let rarely = saving * SAVE_RARELY;
+            if ending.is_some() || saved.elapsed() >= if is_judged { rarely } else { rarely.max(SAVE_ANYWAY) } {
                 saving = self.save(folder)?;
                 saved = Instant::now();
             }
@@ -280,6 +289,9 @@ impl Trainer {
 
 /// Between two checkpoints there is at least so many times what one takes: a run does not wait for its disk.
 const SAVE_RARELY: u32 = 50;
+
+/// Without a validation, a checkpoint is kept after so long.
+const SAVE_ANYWAY: Duration = Duration::from_mins(1);
 
 /// Samples of a batch in validation, as the reference has it.
 const VALIDATION_BATCH: usize = 32;

@@ -30,7 +30,7 @@ pub struct Trained {
 pub enum Checkpoint {
     /// Those of the best validation.
     Best,
-    /// Those of the last validation, or of the moment it was stopped.
+    /// Those of the last checkpoint; at the end of a run, those of its last step.
     Last,
     /// Those of a file.
     File(PathBuf),

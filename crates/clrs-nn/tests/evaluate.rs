@@ -110,9 +110,10 @@ fn hints_are_scored_alike_in_batches_of_any_size() {
         let newborn = Newborn::new(algorithm);
         let runs = drawn(algorithm, 5, 7);
         let [whole, parts] = [7, 2].map(|batch_size| newborn.judge(&runs, Manner { batch_size, hints: true, ..MANNER }));
-        assert!(!whole.hints.is_empty());
+        assert!(!whole.hints.is_empty() && whole.hints.len() == parts.hints.len());
         for (whole, parts) in whole.hints.iter().zip(&parts.hints) {
             assert_eq!((&whole.name, whole.along_time.len()), (&parts.name, runs.longest() - 1), "{}", algorithm.name());
+            assert_eq!(whole.along_time.len(), parts.along_time.len(), "{}", algorithm.name());
             let near =
                 whole.along_time.iter().zip(&parts.along_time).all(|(a, b)| a.is_nan() && b.is_nan() || (a - b).abs() < 1e-4);
             assert!(near, "{}: {whole:?}, {parts:?}", algorithm.name());

@@ -9,7 +9,7 @@ use clrs_nn::parameters::Owner;
 use clrs_nn::run::{RunFolder, State};
 use clrs_nn::tensors::NamedArrays;
 use clrs_nn::train::gradients;
-use clrs_nn::{Batch, Network, Parameters, Recipe, Settings, Task};
+use clrs_nn::{Batch, Network, Parameters, Settings, Task};
 
 const RULE: Rule = Rule { learning_rate: 1e-2, grad_clip: 1.0, freeze_processor: false };
 
@@ -118,7 +118,7 @@ fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
 fn a_checkpoint_says_what_dm_clrs_calls_its_parameters() {
     let (_, parameters, _) = network(&["bfs"], &Settings { hidden: 8, ..Settings::default() });
     let folder = tempfile::tempdir().expect("a folder");
-    let run = RunFolder::create(folder.path(), &Recipe::default(), &serde_json::Value::Null).expect("a run");
+    let run = RunFolder::create(folder.path(), &serde_json::Value::Null).expect("a run");
     run.save_best(&parameters, State::default()).expect("a checkpoint");
     let file = NamedArrays::read(&folder.path().join("best.safetensors")).expect("a file");
     let head: serde_json::Value = serde_json::from_str(&file.metadata["clrs.checkpoint"]).expect("JSON");

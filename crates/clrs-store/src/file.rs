@@ -34,6 +34,10 @@ impl Partial {
         if existing == Existing::Keep && path.symlink_metadata().is_ok() {
             return Err(Problem::Exists).at(path);
         }
+        // A device or a folder gives its name to no file.
+        if path.metadata().is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is there, and no plain file")).at(path);
+        }
         if !folder(path).is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "the folder it should be in is not there")).at(path);
         }

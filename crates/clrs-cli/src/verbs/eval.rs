@@ -29,7 +29,8 @@ mod print;
 /// the reference's; exactness the share whose answer equals the reference's. All are percentages.
 ///
 /// Several runs whose recipes differ in nothing but seeds are also summed up: mean and standard deviation (of a sample: n - 1),
-/// means over families, over the families' means and over all algorithms, beside the paper's numbers where it has them.
+/// means over families, over the families' means and over all algorithms, beside the paper's numbers where it has them. The paper's
+/// are of `clrs30@1.0.0`; later versions have other samples, and some algorithms other probes.
 ///
 /// A network is told as many steps as the algorithm took, as papers do (`--steps oracle`); that tells it something about the answer.
 /// `--steps max` runs it for as many steps as the algorithm may take on so many nodes, and `--steps fixpoint` until a step

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     settings: Vec<String>,
     /// Go on with the run in the folder, whose recipe holds
-    #[arg(long, conflicts_with_all = ["recipe", "algorithms", "settings", "weights", "processor_weights"])]
+    #[arg(long, conflicts_with_all = ["recipe", "algorithms", "settings", "weights", "processor_weights", "show"])]
     resume: bool,
     /// Begin with these parameters: a checkpoint, or parameters exported from dm-clrs (docs/weights.md)
     #[arg(long, value_name = "FILE")]
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         RunFolder::open(lock, trainer.state().step)?
     } else {
         begin_with(&mut trainer, arguments)?;
-        RunFolder::create(out, &recipe, &provenance(arguments))?
+        RunFolder::create(out, &provenance(arguments))?
     };
     let first = trainer.state().step;
 
@@ -142,6 +142,7 @@ fn provenance(arguments: &Arguments) -> serde_json::Value {
     json!({
         "program": concat!("clrs ", env!("CARGO_PKG_VERSION")),
         "recipe": arguments.recipe,
+        "algorithms": arguments.algorithms,
         "set": arguments.settings,
         "weights": arguments.weights,
         "processor_weights": arguments.processor_weights,

@@ -1,11 +1,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use clrs::Registry;
 use clrs_nn::tensors::NamedArrays;
 use clrs_nn::trained::{Checkpoint, Trained};
+use clrs_store::{Existing, write_whole};
+use serde_json::json;
 
 /// List the parameters of a trained network, or write them to a file
 ///
@@ -25,8 +27,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = Names::Clrs)]
     names: Names,
     /// Write over a file that is there
-    #[arg(long)]
+    #[arg(long, requires = "out")]
     force: bool,
+    /// As JSON
+    #[arg(long, conflicts_with = "out")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -45,6 +50,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let trained = Trained::open(&arguments.run, &checkpoint, &Registry::builtin())?;
     let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let parameters = trained.parameters.list().iter();
+        let parameters = parameters.map(|of| json!({ "name": of.name, "shape": of.shape, "reference": of.reference }));
+        let parameters: Vec<_> = parameters.collect();
+        return Ok(writeln!(out, "{:#}", json!({ "parameters": parameters, "numbers": trained.parameters.count() }))?);
+    }
     let Some(path) = &arguments.out else {
         let mut table = crate::table::Table::new(&["parameter", "shape", "in dm-clrs"]);
         for parameter in trained.parameters.list() {
@@ -54,12 +65,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "{} numbers", trained.parameters.count())?;
         return Ok(());
     };
-    ensure!(arguments.force || !path.exists(), "{} is there already (--force replaces it)", path.display());
     let file = NamedArrays::of(&trained.parameters, |parameter| match arguments.names {
         Names::Clrs => parameter.name.clone(),
         Names::DmClrs => parameter.reference.clone(),
     });
-    std::fs::write(path, file.to_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    write_whole(path, existing, &file.to_bytes())?;
     writeln!(out, "{} parameters, {} numbers: {}", file.arrays.len(), trained.parameters.count(), path.display())?;
     Ok(())
 }

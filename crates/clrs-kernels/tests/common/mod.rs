@@ -134,6 +134,7 @@ pub(crate) fn compare_exactly<T: Twin>(what: &str, twin: &T, seed: u64, kernel: 
     for isa in Isa::available() {
         let (got, d_got) = kernel(isa, &narrowed, &narrow(&d_output));
         close(&format!("{what}, {isa}, output"), &got, &want, 0.0);
+        assert_eq!(d_got.len(), d_want.len(), "{what}, {isa}");
         for (((name, _), d_got), d_want) in twin.inputs().iter().zip(&d_got).zip(&d_want) {
             close(&format!("{what}, {isa}, gradient of {name}"), d_got, d_want, 0.0);
         }

@@ -68,6 +68,7 @@ impl Memory {
 impl Processor for Memory {
     fn step(&self, pass: &Pass, input: &Input<'_>) -> Output {
         let (b, n, h) = (input.samples(), input.count(), pass.hidden);
+        assert!(n < MEMORY, "callers heed `most_nodes`");
         let device = input.nodes.raw.device();
         let mut edges = input.edges.encoded();
         if !self.full {
@@ -92,6 +93,11 @@ impl Processor for Memory {
 
     fn reads_adjacency(&self) -> bool {
         !self.full
+    }
+
+    /// Every node has a story of every node, and one more.
+    fn most_nodes(&self) -> Option<usize> {
+        Some(MEMORY - 1)
     }
 }
 

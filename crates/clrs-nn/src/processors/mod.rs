@@ -36,6 +36,11 @@ pub trait Processor: Send + Sync {
     fn masks_decoders(&self) -> bool {
         false
     }
+
+    /// The most nodes of a sample, if there is a bound.
+    fn most_nodes(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// What a processor returns.

@@ -30,7 +30,10 @@ pub(super) fn learn(folder: &Path, algorithm: &str) -> Result<()> {
         last.metadata.get("clrs.checkpoint")?.contains("\"step\":300").then_some(())
     };
     let show = |words: &[&str]| writeln!(std::io::stdout(), "\n$ clrs {}", words.join(" "));
-    writeln!(std::io::stdout(), "\nNow a message-passing network learns it from a thousand samples of 16 nodes.")?;
+    writeln!(
+        std::io::stdout(),
+        "\nNow a message-passing network learns it from the benchmark's training set, a thousand samples like these."
+    )?;
     if is_begun && is_done().is_some() {
         writeln!(std::io::stdout(), "It has learnt it before: {run}")?;
     } else {
