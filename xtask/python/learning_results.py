@@ -13,6 +13,8 @@ import subprocess
 import tomllib
 
 POINTS = 100
+EVAL_EVERY = 10
+"""That of the recipe."""
 
 
 def main():
@@ -47,6 +49,7 @@ def result(clrs, seconds, run):
     every = -(-len(curve) // POINTS)
     (algorithm,), seed, steps = recipe["algorithms"], recipe["seed"], recipe["steps"]
     other = "" if recipe["processor"] == "mpnn" else f" --set processor={recipe['processor']}"
+    other += "" if recipe["eval_every"] == EVAL_EVERY else f" --set eval_every={recipe['eval_every']}"
     judged = {checkpoint: judge(clrs, run, checkpoint) for checkpoint in ("best", "last")}
     return {
         "algorithm": algorithm,

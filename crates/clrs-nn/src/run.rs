@@ -104,7 +104,7 @@ struct Head {
 const HEAD: &str = "clrs.checkpoint";
 
 impl RunFolder {
-    /// A new run in a folder that holds none. It is one when it has its recipe ([`RunFolder::begin`]).
+    /// A new run in a folder that holds none. It is one when it has its recipe, which comes with the first checkpoint.
     pub fn create(path: &Path, provenance: &Value) -> Result<RunFolder, RunError> {
         std::fs::create_dir_all(path).map_err(at(path))?;
         let lock = Lock::take(path)?;
