@@ -91,7 +91,7 @@ enum Task {
     },
     /// Install the reference into an environment of its own, and say where its Python is
     Reference,
-    /// Test the kernels under `AddressSanitizer` and valgrind: some minutes
+    /// Test the kernels under `AddressSanitizer` and valgrind: a quarter of an hour
     Sanitize,
 }
 
