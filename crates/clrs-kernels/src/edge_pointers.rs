@@ -12,10 +12,11 @@
 //! themselves are not needed.
 //!
 //! At a tie the edge takes all of the gradient (the reference halves it). A NaN in `t` gives a NaN; one in `e` is dropped.
+//! Backward makes no such difference: an `e` that is no finite number makes the gradient of `last` NaN.
 
 use crate::Scratch;
 use crate::isa::{Isa, Kernel};
-use crate::memory::{Buffer, Mat, holds, padded, without_tails};
+use crate::memory::{Buffer, Mat, holds, numbers, padded, without_tails};
 use crate::simd::{LANES, Simd};
 
 /// What the logits are made of.
@@ -56,7 +57,7 @@ impl Inputs<'_> {
     fn shape(&self) -> (usize, usize) {
         let h = self.last.len();
         let n = self.to.len() / h;
-        assert!(self.to.len() == n * h && self.pairs.len() == n * n * h, "nodes are [n, h], pairs [n, n, h]");
+        assert!(self.to.len() == n * h && self.pairs.len() == numbers([n, n, h]), "nodes are [n, h], pairs [n, n, h]");
         (n, h)
     }
 }
@@ -95,7 +96,7 @@ fn rows<'a>(inputs: &Inputs<'a>, pairs: &'a mut Mat, to: &'a mut Mat, last: &'a 
 pub fn forward(isa: Isa, inputs: &Inputs<'_>, logits: &mut [f32], scratch: &mut Scratch) {
     let Work { pairs, to, last, .. } = &mut scratch.edge_pointers;
     let rows = rows(inputs, pairs, to, last);
-    assert_eq!(logits.len(), rows.nodes.pow(3), "logits are [n, n, n]");
+    assert_eq!(logits.len(), numbers([rows.nodes; 3]), "logits are [n, n, n]");
     isa.run(Forward { rows, logits });
 }
 
@@ -203,7 +204,7 @@ unsafe fn block<S: Simd, const R: usize, const K: usize>(s: S, p: &mut Forward<'
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
     let (n, h) = inputs.shape();
     let Gradients { pairs: d_pairs, to: d_to, last: d_last } = gradients;
-    assert_eq!(d_logits.len(), n.pow(3), "logits are [n, n, n]");
+    assert_eq!(d_logits.len(), numbers([n; 3]), "logits are [n, n, n]");
     assert!(d_pairs.len() == n * n * h && d_to.len() == n * h && d_last.len() == h, "gradients are shaped as inputs");
     let work = &mut scratch.edge_pointers;
     let rows = rows(inputs, &mut work.pairs, &mut work.to, &mut work.last);

@@ -12,22 +12,32 @@
 
 use crate::Scratch;
 use crate::isa::{Isa, Kernel};
-use crate::memory::Mat;
+use crate::memory::{Mat, holds, numbers};
 use crate::simd::{LANES, Simd};
 
 /// A matrix, copied so that products with it are fast.
 #[derive(Clone, Debug)]
-pub struct Packed(pub(crate) Mat);
+pub struct Packed {
+    mat: Mat,
+    /// The one column, if there is but one.
+    column: Vec<f32>,
+}
 
 impl Packed {
     /// Of a dense matrix `[rows, columns]`.
     pub fn new(dense: &[f32], rows: usize, columns: usize) -> Packed {
-        Packed(Mat::copy(dense, rows, columns))
+        Packed::of(dense, Mat::copy(dense, rows, columns))
     }
 
     /// The transpose of a dense matrix `[columns, rows]`.
     pub fn transposed(dense: &[f32], rows: usize, columns: usize) -> Packed {
-        Packed(Mat::transposed(dense, rows, columns))
+        Packed::of(dense, Mat::transposed(dense, rows, columns))
+    }
+
+    /// A column lies the same way when it is transposed.
+    fn of(dense: &[f32], mat: Mat) -> Packed {
+        let column = if mat.columns == 1 { dense.to_vec() } else { Vec::new() };
+        Packed { mat, column }
     }
 }
 
@@ -56,14 +66,13 @@ pub enum End {
 /// # Panics
 /// If lengths do not match.
 pub fn product(isa: Isa, a: &[f32], b: &Packed, start: Start<'_>, end: End, c: &mut [f32]) {
-    let (k, n) = (b.0.rows, b.0.columns);
+    let (k, n) = (b.mat.rows, b.mat.columns);
     let rows = c.len().checked_div(n).unwrap_or(0);
-    assert!(a.len() == rows * k && c.len() == rows * n, "as many rows in as out");
+    assert!(a.len() == numbers([rows, k]) && c.len() == rows * n, "as many rows in as out");
     if n == 1 {
-        let column: Vec<f32> = (0..k).map(|i| b.0.data[i * b.0.stride]).collect();
-        return isa.run(Dots { a, column: &column, start, end, c });
+        return isa.run(Dots { a, column: &b.column, start, end, c });
     }
-    isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b: &b.0.data, b_row: b.0.stride, c, c_row: n, start, end });
+    isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b: &b.mat.data, b_row: b.mat.stride, c, c_row: n, start, end });
 }
 
 /// `c = end(start + a b)` with a `b` `[k, n]` as it lies, for matrices that are used once.
@@ -71,7 +80,8 @@ pub fn product(isa: Isa, a: &[f32], b: &Packed, start: Start<'_>, end: End, c: &
 /// # Panics
 /// If lengths do not match.
 pub fn dense_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], start: Start<'_>, end: End, c: &mut [f32]) {
-    assert!(a.len() == rows * k && b.len() == k * n && c.len() == rows * n, "lengths are those of the shapes");
+    assert!(a.len() == numbers([rows, k]) && b.len() == numbers([k, n]), "lengths are those of the shapes");
+    assert_eq!(c.len(), numbers([rows, n]), "lengths are those of the shapes");
     isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b, b_row: n, c, c_row: n, start, end });
 }
 
@@ -81,7 +91,8 @@ pub fn dense_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], s
 /// # Panics
 /// If lengths do not match.
 pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32], scratch: &mut Scratch) {
-    assert!(a.len() == rows * k && b.len() == rows * n && c.len() == k * n, "lengths are those of the shapes");
+    assert!(a.len() == numbers([rows, k]) && b.len() == numbers([rows, n]), "lengths are those of the shapes");
+    assert_eq!(c.len(), numbers([k, n]), "lengths are those of the shapes");
     let (start, end) = (Start::Result, End::Linear);
     if n == 1 {
         // A column lies as a row does, and rows fill registers.
@@ -207,10 +218,10 @@ impl Kernel for Gemm<'_> {
         if g.m == 0 || g.n == 0 {
             return;
         }
-        assert!(g.c_row >= g.n && g.c.len() >= (g.m - 1) * g.c_row + g.n);
+        assert!(g.c_row >= g.n && holds(g.c, g.m, g.c_row, g.n));
         if g.k > 0 {
-            assert!(g.b_row >= g.n && g.b.len() >= (g.k - 1) * g.b_row + g.n);
-            assert!(g.a.len() > (g.m - 1) * g.a_row + (g.k - 1) * g.a_col);
+            assert!(g.b_row >= g.n && holds(g.b, g.k, g.b_row, g.n));
+            assert!(holds(g.a, g.m, g.a_row, numbers([g.k - 1, g.a_col]) + 1));
         }
         if let Start::Bias(bias) = g.start {
             assert!(bias.len() >= g.n);
@@ -321,8 +332,9 @@ unsafe fn block<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: 
                 }
             }
         }
-        let mut a = g.a.as_ptr().add(i * g.a_row);
-        let mut b = g.b.as_ptr().add(j);
+        // Nothing is read there if there are no inner steps.
+        let mut a = g.a.as_ptr().wrapping_add(i * g.a_row);
+        let mut b = g.b.as_ptr().wrapping_add(j);
         for _ in 0..g.k {
             let mut right = [s.splat(0.0); NC];
             for v in 0..NC {

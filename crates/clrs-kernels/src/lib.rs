@@ -18,11 +18,12 @@
 //!
 //! # Bits
 //! Sums run in the same order on every instruction set. AVX2 and AVX-512 give the same bits; portable code differs in the last ones
-//! where the target has no fused multiply-add, but for [`adam`] and [`triplets`], which are the same everywhere. Nothing depends on the number of threads, as there are none.
+//! where the target has no fused multiply-add, but for [`adam`] and [`triplets`], which are the same everywhere. Nothing
+//! depends on the number of threads, as there are none.
 //!
 //! # Ties and NaN
 //! The first of equal candidates of a maximum takes all of its gradient, where JAX shares it. What becomes of NaN is said with each
-//! kernel: it is never hidden where weights or all inputs are NaN.
+//! kernel: most keep it, but a maximum may pass it over.
 //!
 //! # Examples
 //! ```

@@ -11,12 +11,12 @@
 //! node pointed at after the other.
 //!
 //! At a tie `p` takes all of the gradient (the reference halves it). A NaN in `q`, `t` or `e W` gives a NaN; one in `p` is
-//! dropped.
+//! dropped, though it takes the gradient.
 
 use crate::Scratch;
 use crate::channels::{AllRows, ChannelsBack};
 use crate::isa::{Isa, Kernel};
-use crate::memory::{Buffer, Mat, holds, without_tails};
+use crate::memory::{Buffer, Mat, holds, numbers, without_tails};
 use crate::simd::{LANES, Simd};
 
 /// What pointers are made of, for one sample of `n` nodes with `h` hidden numbers and `c` channels of an edge.
@@ -76,8 +76,8 @@ impl Inputs<'_> {
         let h = self.last.len();
         let (n, c) = (self.from.len() / h, self.edge.len() / h);
         assert!(self.from.len() == n * h && self.to.len() == n * h, "both ends are [n, h]");
-        assert!(self.edge.len() == c * h && self.edges.len() == n * n * c, "edges are [n, n, c], their layer [c, h]");
-        assert!(self.state.is_none_or(|state| state.len() == n * n * h), "the state is [n, n, h]");
+        assert!(self.edge.len() == c * h && self.edges.len() == numbers([n, n, c]), "edges are [n, n, c], their layer [c, h]");
+        assert!(self.state.is_none_or(|state| state.len() == numbers([n, n, h])), "the state is [n, n, h]");
         (n, h, c)
     }
 }
@@ -133,7 +133,7 @@ fn rows<'a>(inputs: &Inputs<'a>, from: &'a mut Mat, to: &'a mut Mat, edge: &'a m
 pub fn forward(isa: Isa, inputs: &Inputs<'_>, logits: &mut [f32], scratch: &mut Scratch) {
     let Work { from, to, edge, last, .. } = &mut scratch.pointers;
     let rows = rows(inputs, from, to, edge, last);
-    assert_eq!(logits.len(), rows.nodes * rows.nodes, "logits are [n, n]");
+    assert_eq!(logits.len(), numbers([rows.nodes; 2]), "logits are [n, n]");
     isa.run(Forward { rows, logits });
 }
 
@@ -221,7 +221,7 @@ unsafe fn pairs<S: Simd, const R: usize>(s: S, x: &Rows<'_>, i: usize, j: usize)
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
     let (n, h, c) = inputs.shape();
     let Gradients { from: d_from, to: d_to, edges: mut d_edges, edge: d_edge, last: d_last, state: mut d_state } = gradients;
-    assert_eq!(d_logits.len(), n * n, "logits are [n, n]");
+    assert_eq!(d_logits.len(), numbers([n, n]), "logits are [n, n]");
     assert!(d_edges.as_ref().is_none_or(|d| d.len() == n * n * c), "edges are [n, n, c]");
     assert!(d_state.as_ref().is_none_or(|d| d.len() == n * n * h), "the state is [n, n, h]");
     assert_eq!(d_last.len(), h, "the last layer is [h]");

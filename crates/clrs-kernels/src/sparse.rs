@@ -10,6 +10,7 @@
 
 use crate::gemm::{End, Gemm, Start};
 use crate::isa::{Isa, Kernel};
+use crate::memory::holds;
 use crate::simd::{LANES, Simd};
 
 /// The share of numbers that are not 0 up to which lists are faster.
@@ -30,7 +31,7 @@ pub(crate) struct Lists {
 /// Computes a product whose left rows have many zeros.
 pub(crate) fn product_of_rectified(isa: Isa, product: Gemm<'_>, lists: &mut Lists) {
     let Gemm { m, k, a, a_row, a_col, b_row, .. } = product;
-    assert!(a_col == 1 && (m == 0 || a.len() >= (m - 1) * a_row + k), "rows of numbers side by side");
+    assert!(a_col == 1 && holds(a, m, a_row, k), "rows of numbers side by side");
     isa.run(Compress { rows: m, row_length: k, rows_apart: a_row, from: a, matrix_apart: b_row, lists });
     if lists.values_count() as f64 > SPARSE * (m * k) as f64 {
         isa.run(product);
@@ -105,9 +106,9 @@ impl Kernel for SparseProduct<'_> {
         if m == 0 || n == 0 {
             return;
         }
-        assert!(n.is_multiple_of(LANES) && c_row >= n && self.product.c.len() >= (m - 1) * c_row + n);
+        assert!(n.is_multiple_of(LANES) && c_row >= n && holds(self.product.c, m, c_row, n));
         assert!(self.lists.start.len() == m + 1 && self.lists.matrix == [k, b_row]);
-        assert!(k == 0 || b.len() >= (k - 1) * b_row + n);
+        assert!(holds(b, k, b_row, n));
         if let Start::Bias(bias) = start {
             assert!(bias.len() >= n);
         }

@@ -8,7 +8,7 @@
 
 use crate::Scratch;
 use crate::isa::{Isa, Kernel};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, numbers};
 use crate::simd::{LANES, Simd};
 
 /// Working memory.
@@ -52,7 +52,7 @@ pub fn forward(
     mut winners: Option<&mut [u16]>,
     scratch: &mut Scratch,
 ) {
-    let all = nodes * nodes * features;
+    let all = numbers([nodes, nodes, features]);
     assert!(a.len() == all && b.len() == all && out.len() == all, "all are [n, n, features]");
     assert!(winners.as_ref().is_none_or(|winners| winners.len() == all), "all are [n, n, features]");
     assert!(u16::try_from(nodes).is_ok(), "at most 65535 nodes");
@@ -174,7 +174,7 @@ unsafe fn columns<S: Simd, const NC: usize, const PLACES: bool>(s: S, p: &mut Ma
 /// # Panics
 /// If lengths do not match, or a winner is no node.
 pub fn backward((nodes, features): (usize, usize), winners: &[u16], d_out: &[f32], d_a: &mut [f32], d_b: &mut [f32]) {
-    let all = nodes * nodes * features;
+    let all = numbers([nodes, nodes, features]);
     assert!(winners.len() == all && d_out.len() == all, "all are [n, n, features]");
     assert!(d_a.len() == all && d_b.len() == all, "all are [n, n, features]");
     d_a.fill(0.0);

@@ -90,6 +90,24 @@ fn the_width_of_registers_does_not_show() {
 }
 
 #[test]
+fn values_need_no_width() {
+    let with_values = Attention { nodes: 5, heads: 2, width: 6, channels: 2, hidden: 4, layer: true, neighbours: None };
+    compare("some values", &with_values, 1, |_| 0.8, kernel(&with_values));
+    let twin = Attention { hidden: 0, ..with_values };
+    compare("no values", &twin, 1, |_| 0.8, kernel(&twin));
+}
+
+/// The product of both wraps around to that of one head.
+#[test]
+#[should_panic(expected = "a shape that fits into memory")]
+fn more_heads_than_memory_has_are_refused() {
+    let heads = (1 << (usize::BITS - 4)) + 1;
+    let inputs =
+        Inputs { nodes: 1, heads, asking: &[], asked: &[], edges: &[], edge: &[], score: None, values: &[], neighbours: None };
+    with_scratch(|scratch| forward(Isa::best(), &inputs, &mut [], &mut Tape::default(), scratch));
+}
+
+#[test]
 fn edges_need_no_channels() {
     let twin = Attention { nodes: 5, heads: 1, width: 6, channels: 0, hidden: 3, layer: true, neighbours: None };
     compare("no channels", &twin, 1, |_| 0.8, kernel(&twin));

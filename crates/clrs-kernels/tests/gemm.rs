@@ -82,6 +82,26 @@ fn nothing_times_something_is_what_it_started_from() {
     product(isa, &[], &Packed::new(&[], 0, 3), Start::Bias(&bias), End::Relu, &mut c);
     assert_eq!(c, [1.0, 0.0, 3.0, 1.0, 0.0, 3.0]);
     product(isa, &[], &Packed::new(&[], 3, 0), Start::Zero, End::Linear, &mut []);
+    // Over several registers of columns, and several rows.
+    let mut c = vec![f32::NAN; 17];
+    product(isa, &[], &Packed::new(&[], 0, 17), Start::Zero, End::Linear, &mut c);
+    assert_eq!(c, [0.0; 17]);
+    let mut c = vec![1.0; 26];
+    with_scratch(|scratch| add_transposed_product(isa, [0, 13, 2], &[], &[], &mut c, scratch));
+    assert_eq!(c, [1.0; 26]);
+}
+
+/// Where the product of two lengths wraps around, it may be that of an empty slice.
+#[test]
+fn shapes_that_no_memory_has_are_refused() {
+    let (isa, half) = (Isa::best(), 1 << (usize::BITS - 1));
+    let refused = |call: &mut dyn FnMut()| {
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err());
+    };
+    refused(&mut || dense_product(isa, [half, 0, 2], &[], &[], Start::Zero, End::Linear, &mut []));
+    refused(&mut || with_scratch(|scratch| add_transposed_product(isa, [0, half, 2], &[], &[], &mut [], scratch)));
+    refused(&mut || drop(Packed::new(&[0.0; 16], half / 8 + 1, 16)));
+    refused(&mut || drop(Packed::transposed(&[0.0; 16], half / 8 + 1, 16)));
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn on_a_grid_are_equal_ties_included() {
 }
 
 #[test]
-fn kept_or_computed_anew_and_the_width_of_registers_do_not_show() {
+fn tiles_that_are_as_sparse_have_the_same_bits_kept_or_computed_anew_and_on_registers_of_any_width() {
     let twin = twin(Kind::All, (12, 40, 3));
     same_bits(&twin, 1, kernel(&twin, Kind::All, true));
     let mut random = Random::new(3);

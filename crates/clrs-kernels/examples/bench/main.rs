@@ -22,21 +22,16 @@ const NODES: [usize; 3] = [16, 64, 256];
 const TURN: Duration = Duration::from_millis(5);
 
 fn main() {
-    let mut seconds = 10.0;
-    let mut only = String::new();
-    for argument in std::env::args().skip(1) {
-        match argument.parse() {
-            Ok(number) => seconds = number,
-            Err(_) => only = argument,
-        }
-    }
+    let mut arguments = std::env::args().skip(1);
+    let seconds = arguments.next().map_or(10, |seconds| seconds.parse().expect("a number of seconds"));
+    let only = arguments.next().unwrap_or_default();
     let isa = Isa::best();
     let mut all = entries(isa);
     all.retain(|entry| entry.name.contains(&only));
     all.splice(0..0, limits(isa, &all));
 
     let begin = Instant::now();
-    while begin.elapsed() < Duration::from_secs_f64(seconds) {
+    while begin.elapsed() < Duration::from_secs(seconds) {
         for entry in &mut all {
             let turn = Instant::now();
             while turn.elapsed() < TURN {

@@ -25,7 +25,7 @@ use self::scores::{Scores, ScoresBack};
 use crate::Scratch;
 use crate::gemm::{End, Gemm, Start};
 use crate::isa::Isa;
-use crate::memory::Mat;
+use crate::memory::{Mat, numbers};
 use crate::rows::{Softmax, SoftmaxBack};
 
 /// Added to the score of a node that is no neighbour.
@@ -113,13 +113,14 @@ impl Inputs<'_> {
         let (nodes, heads) = (self.nodes, self.heads);
         assert!(nodes > 0 && heads > 0, "at least one node and one head");
         let (width, hidden) = (self.asked.len() / nodes, self.values.len() / nodes);
-        let channels = self.edges.len() / (nodes * nodes);
+        let pairs = numbers([nodes, nodes]);
+        let channels = self.edges.len() / pairs;
         assert!(width.is_multiple_of(heads) && hidden.is_multiple_of(heads), "heads divide both widths");
         assert!(self.asking.len() == nodes * width && self.asked.len() == nodes * width, "both sides are [n, w]");
-        assert!(self.edges.len() == nodes * nodes * channels && self.edge.len() == channels * width, "edges are [n, n, c]");
+        assert!(self.edges.len() == pairs * channels && self.edge.len() == numbers([channels, width]), "edges are [n, n, c]");
         assert!(self.score.is_none_or(|score| score.len() == width), "the score is [w]");
         assert!(self.values.len() == nodes * hidden, "values are [n, h]");
-        assert!(self.neighbours.is_none_or(|of| of.len() == nodes * nodes), "neighbours are [n, n]");
+        assert!(self.neighbours.is_none_or(|of| of.len() == pairs), "neighbours are [n, n]");
         Shape { nodes, heads, width, channels, hidden }
     }
 }
@@ -158,7 +159,7 @@ pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32], tape: &mut Tape, 
     let work = &mut scratch.attention;
     work.fit(inputs, shape);
     let weights = &mut tape.weights;
-    weights.fit(heads * n, n);
+    weights.fit(numbers([heads, n]), n);
     isa.run(Scores {
         nodes: n,
         heads,
@@ -204,6 +205,7 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
     let Shape { nodes: n, heads, width, channels, hidden } = shape;
     assert!(d_out.len() == n * hidden && gradients.values.len() == n * hidden, "values are [n, h]");
     assert!(gradients.asking.len() == n * width && gradients.edge.len() == channels * width, "gradients are shaped as inputs");
+    assert!(gradients.score.as_ref().is_none_or(|score| score.len() == width), "the score is [w]");
     let weights = &tape.weights;
     assert!(weights.rows == heads * n && weights.columns == n, "all is of the same sample");
     let work = &mut scratch.attention;
@@ -211,6 +213,9 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
     work.values.fill_transposed(inputs.values, hidden, n);
     work.d_scores.fit(heads * n, n);
     let (size, stride) = (hidden / heads, weights.stride);
+    if size == 0 {
+        work.d_scores.clear(); // nobody writes them
+    }
     for head in 0..if size == 0 { 0 } else { heads } {
         let (start, end) = (Start::Zero, End::Linear);
         isa.run(Gemm {

@@ -138,6 +138,8 @@ pub fn backward(
 ) {
     let (n, h, c) = (inputs.nodes(prepared), prepared.hidden, prepared.edge.rows);
     assert!(tape.list.nodes == n && tape.places.len() == n * h && d_out.len() == n * h, "all is of the same sample");
+    let layers = &gradients.layers.edge;
+    assert!(layers.rows == c && layers.columns == h, "layers have as many channels and hidden numbers");
     let work = &mut scratch.messages;
     work.fit(n, prepared, inputs);
     let Gradients { receivers: d_receivers, senders: d_senders, edges: mut d_edges, layers } = gradients;

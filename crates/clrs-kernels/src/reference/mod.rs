@@ -60,7 +60,7 @@ fn add(to: &mut [f64], x: &[f64]) {
 }
 
 fn relu(x: &[f64]) -> Vec<f64> {
-    x.iter().map(|&x| if x > 0.0 { x } else { 0.0 }).collect()
+    x.iter().map(|&x| if x < 0.0 { 0.0 } else { x }).collect()
 }
 
 /// Backward of [`relu`], given what it gave.
