@@ -57,11 +57,13 @@ fn recordings() -> Result<Vec<PathBuf>> {
 /// Updates of a small network, and how far apart their losses may be, relative: what is rounded otherwise is carried on.
 const STEPS: usize = 10;
 const LOSS: f64 = 1e-4;
+/// How far apart their scores may be, where a decision was close.
+const SCORE: f64 = 5e-3;
 
 /// Trains a network on the device and on the CPU, with the same chance, and judges both.
 fn learn(clrs: &Path, device: &str) -> Result<()> {
     let folder = tempfile::tempdir().context("no temporary folder")?;
-    let mut losses = Vec::new();
+    let (mut losses, mut scores) = (Vec::new(), Vec::new());
     for device in ["cpu", device] {
         let run_folder = folder.path().join(device);
         let mut train = Command::new(clrs);
@@ -70,7 +72,7 @@ fn learn(clrs: &Path, device: &str) -> Result<()> {
             train.args(["--set", setting]);
         }
         run(train.arg("--out").arg(&run_folder))?;
-        run(Command::new(clrs).args(["eval", "--quiet", "--sizes", "16", "--device", device]).arg(&run_folder))?;
+        scores.push(score(clrs, &run_folder, device)?);
         losses.push(read_losses(&run_folder.join("metrics.jsonl"))?);
     }
     let [cpu, other] = &losses[..] else { unreachable!("two devices") };
@@ -78,7 +80,20 @@ fn learn(clrs: &Path, device: &str) -> Result<()> {
     let apart = cpu.iter().zip(other).map(|(a, b)| (a - b).abs() / a).fold(0.0, f64::max);
     println!("losses of {STEPS} steps on {device} and on the CPU are {apart:.1e} apart, relative; {LOSS:.0e} is allowed");
     ensure!(apart <= LOSS, "training on {device} departs from that on the CPU: {other:?}, not {cpu:?}");
+    let [cpu, other] = scores[..] else { unreachable!("two devices") };
+    println!("they score {other} on {device} and {cpu} on the CPU");
+    ensure!((cpu - other).abs() <= SCORE, "a network that was trained on {device} scores {other}, on the CPU {cpu}");
     Ok(())
+}
+
+/// What a run scores on samples of 16 nodes.
+fn score(clrs: &Path, run_folder: &Path, device: &str) -> Result<f64> {
+    let mut eval = Command::new(clrs);
+    eval.args(["eval", "--quiet", "--json", "--sizes", "16", "--device", device]).arg(run_folder);
+    let done = eval.stderr(Stdio::inherit()).output().context("`clrs eval` does not start")?;
+    ensure!(done.status.success(), "`clrs eval` on {device}: {}", done.status);
+    let report: serde_json::Value = serde_json::from_slice(&done.stdout).context("`clrs eval --json` gave no JSON")?;
+    report["results"][0]["score"].as_f64().context("`clrs eval --json` gave no score")
 }
 
 fn read_losses(metrics: &Path) -> Result<Vec<f64>> {

@@ -123,6 +123,10 @@ fn mistakes_are_named_and_nothing_is_lost() {
     refused(&["train", "--algorithms", "bfs", "--set", "learning_rate=nan", "--out", out], "`learning_rate` is NaN");
     refused(&["train", "--algorithms", "bfs", "--set", "grad_clip=-1.0", "--out", out], "`grad_clip` is -1");
     refused(&["train", "--algorithms", "bfs", "--set", "hidden=1000000000", "--out", out], "`hidden` is 1000000000");
+    let triplets = ["train", "--algorithms", "bfs", "--set", "triplet_features=100000000000000000", "--out", out];
+    refused(&triplets, "`triplet_features` is 100000000000000000");
+    let batch = ["train", "--algorithms", "bfs", "--set", "batch_size=1000000000000000000", "--out", out];
+    refused(&batch, "524288 samples are the most");
     refused(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "there is no device `abacus`");
     refused(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` names no size");
     refused(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "heads must divide `hidden`");
@@ -169,6 +173,23 @@ fn mistakes_are_named_and_nothing_is_lost() {
     std::fs::write(&weights, &bytes[..bytes.len() / 2]).expect("writable");
     begin("hidden=8", "no whole safetensors file");
     assert!(!other.exists());
+}
+
+#[test]
+fn lanes_go_on_only_with_as_many_states_as_were_carried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("run");
+    let more = ["--set", "chunk_length=3", "--set", "steps=2", "--set", "batch_size=16"];
+    let done = clrs(&SMALL).arg(&out).args(more).output().expect("it starts");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let config = out.join("config.toml");
+    let recipe = std::fs::read_to_string(&config).expect("a recipe");
+    // Three parts of eight, where two were carried.
+    let changed = recipe.replace("\nsteps = 2\n", "\nsteps = 4\n").replace("\nbatch_size = 16\n", "\nbatch_size = 24\n");
+    std::fs::write(&config, changed).expect("writable");
+    let output = run(&["train", "--quiet", "--resume", "--out", path(&out)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("what it carries is not what the recipe carries"), "{}", text(&output.stderr));
 }
 
 /// A limit on the size of files stands in for a full disk: metrics reach it first, or checkpoints.

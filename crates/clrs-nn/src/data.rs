@@ -36,6 +36,8 @@ pub enum DataError {
     NotInBenchmark { algorithm: String, version: &'static str },
     #[error("`batch_size` is {asked}, but the set of {algorithm} has {samples} samples")]
     BatchSize { algorithm: String, asked: usize, samples: usize },
+    #[error("{algorithm}: a sample of the training set has no steps")]
+    NoSteps { algorithm: String },
     #[error("`lengths` names no size")]
     NoLengths,
     #[error("{algorithm}: the samples have no {stage} `{probe}` of the kind that the network was trained with", stage = .stage.name())]
@@ -140,6 +142,9 @@ impl Source {
             if recipe.batch_size > runs.len() {
                 let algorithm = algorithm.name().into();
                 return Err(DataError::BatchSize { algorithm, asked: recipe.batch_size, samples: runs.len() });
+            }
+            if runs.iter().any(|sample| sample.steps() == 0) {
+                return Err(DataError::NoSteps { algorithm: algorithm.name().into() });
             }
             Samples::Fixed { runs, order: recipe.order, seed: (recipe.data_seed, (index as u64) << 40) }
         };
@@ -247,7 +252,9 @@ fn turn(number: u64, count: usize) -> usize {
 /// on the fly at the largest size.
 pub fn validation(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Runs, DataError> {
     if recipe.data != ON_THE_FLY {
-        return fixed(&recipe.data, algorithm, Split::Val);
+        let runs = fixed(&recipe.data, algorithm, Split::Val)?;
+        // In a folder, the two sets may have come from different versions.
+        return with_probes(runs, &recorded_spec(recipe, algorithm)?, algorithm);
     }
     let size = training::sizes(algorithm, &recipe.lengths).into_iter().max().ok_or(DataError::NoLengths)?;
     let count = recipe.val_samples * training::sample_multiplier(algorithm);

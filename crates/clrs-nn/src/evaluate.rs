@@ -130,7 +130,7 @@ pub fn examine(
     }
     check_size(candidate.network, runs)?;
     let changes = &changes.fixed();
-    let samples: Vec<Trajectory<'_>> = runs.iter().collect();
+    let samples = judged_samples(runs)?;
     let (mut answers, mut hints, mut dump, mut steps) = (Answers::default(), HintScorer::default(), None, 0);
     for (number, batch) in samples.chunks(manner.batch_size).enumerate() {
         // A batch is computed in parts, each on a thread; one that is kept, in one piece.
@@ -159,6 +159,16 @@ pub(crate) fn check_size(network: &Network, runs: &Runs) -> Result<(), EvaluateE
         Some(most) if nodes > most => Err(EvaluateError::TooManyNodes { nodes, most }),
         _ => Ok(()),
     }
+}
+
+/// All samples of a set. They are judged together, so they are of one size.
+fn judged_samples(runs: &Runs) -> Result<Vec<Trajectory<'_>>, EvaluateError> {
+    let samples: Vec<Trajectory<'_>> = runs.iter().collect();
+    if samples.is_empty() {
+        return Err(EvaluateError::NoSamples);
+    }
+    clrs::batch::same_size(&samples)?;
+    Ok(samples)
 }
 
 /// What is known of some samples.
@@ -208,7 +218,7 @@ pub struct Examples {
 impl Examples {
     /// Cuts samples into batches and changes them as a recipe says.
     pub fn new(runs: Runs, changes: &Changes, batch_size: usize) -> Result<Examples, EvaluateError> {
-        let samples: Vec<Trajectory<'_>> = runs.iter().collect();
+        let samples = judged_samples(&runs)?;
         let batches = samples.chunks(batch_size).enumerate();
         let batches = batches.map(|(number, samples)| Prepared::new(samples, changes, number as u64));
         let batches = batches.collect::<Result<_, _>>()?;

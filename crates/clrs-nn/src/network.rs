@@ -387,7 +387,7 @@ fn gumbel(shape: [usize; 3], random: &mut RandomState, device: &Device) -> Tenso
     Tensor::from_data(TensorData::new::<f32, _>(noise, shape), device)
 }
 
-/// The largest hidden vector.
+/// The most numbers of a hidden vector, and features of a triplet.
 const MOST_HIDDEN: usize = 1 << 14;
 
 fn validate(tasks: &[Task], settings: &Settings) -> Result<(), BuildError> {
@@ -411,6 +411,9 @@ fn validate(tasks: &[Task], settings: &Settings) -> Result<(), BuildError> {
     }
     if settings.triplet_features == 0 {
         return wrong("triplet_features", &0, "a triplet has one feature at least");
+    }
+    if settings.triplet_features > MOST_HIDDEN {
+        return wrong("triplet_features", &settings.triplet_features, "so many features for every triplet do not fit");
     }
     if !(0.0..=1.0).contains(&settings.teacher_forcing) {
         return wrong("teacher_forcing", &settings.teacher_forcing, "a chance is from 0 to 1");

@@ -49,6 +49,8 @@ pub enum TrainError {
     Task(#[from] TaskError),
     #[error("`{name}` is 0: {rule}")]
     Zero { name: &'static str, rule: &'static str },
+    #[error("`batch_size` is {0}: {MOST_SAMPLES} samples are the most")]
+    BatchSize(usize),
     #[error("`{name}` is {value}: a number from 0 on is wanted")]
     Size { name: &'static str, value: f32 },
     #[error(transparent)]
@@ -240,12 +242,15 @@ impl Trainer {
             let (loss, gradients) = match work {
                 Work::Batch(batch) => gradients(network, parameters, task, &batch, device, random),
                 Work::Chunk(size, chunk) => {
+                    let (cells, parts) = (chunk.judged_cells(), chunk.parts(PART));
                     let carried = self.carried.entry((task, size)).or_default();
-                    let fits = chunk.parts(PART).iter().zip(&*carried).all(|(chunk, carried)| network.fits(chunk, carried));
-                    if !fits {
+                    let mut of_parts = parts.iter().zip(&*carried);
+                    // At the beginning there is nothing to carry.
+                    let as_many = carried.is_empty() || carried.len() == parts.len();
+                    if !as_many || !of_parts.all(|(part, carried)| network.fits(part, carried)) {
                         return Err(RunError::Carried(self.restored.clone().unwrap_or_default()).into());
                     }
-                    chunk_gradients(network, parameters, task, &chunk, carried, device, random)
+                    chunk_gradients(network, parameters, task, (parts, &cells), carried, device, random)
                 }
             };
             let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
@@ -287,6 +292,9 @@ impl Trainer {
     }
 }
 
+/// Of a batch: every part has a stream of its own, by a number of 16 bits.
+const MOST_SAMPLES: usize = PART << 16;
+
 /// Between two checkpoints there is at least so many times what one takes: a run does not wait for its disk.
 const SAVE_RARELY: u32 = 50;
 
@@ -321,19 +329,18 @@ pub fn gradients(
 /// What the lanes of each part carry, by algorithm and size.
 pub(crate) type CarriedStates = BTreeMap<(usize, usize), Vec<Carried>>;
 
-/// The same of a chunk; what its lanes carry is taken and put back.
+/// The same of the parts of a chunk with so many judged cells; what its lanes carry is taken and put back.
 fn chunk_gradients(
     network: &Network,
     parameters: &Parameters,
     task: usize,
-    chunk: &Chunk,
+    (parts, cells): (Vec<Chunk>, &[f64]),
     carried: &mut Vec<Carried>,
     device: &Device,
     random: impl Fn(usize) -> Option<RandomState> + Sync,
 ) -> Gradients {
-    let cells = chunk.judged_cells();
-    let (gradients, states) = in_parts(network, parameters, task, device, chunk.parts(PART), |part, chunk, pass| {
-        network.chunk_loss(pass, &chunk, carried.get(part), &cells, random(part).as_mut())
+    let (gradients, states) = in_parts(network, parameters, task, device, parts, |part, chunk, pass| {
+        network.chunk_loss(pass, &chunk, carried.get(part), cells, random(part).as_mut())
     });
     *carried = states;
     gradients
@@ -382,6 +389,9 @@ fn validate(recipe: &Recipe) -> Result<(), TrainError> {
     ];
     if let Some((name, _, rule)) = at_least_one.into_iter().find(|(_, value, _)| *value == 0) {
         return Err(TrainError::Zero { name, rule });
+    }
+    if recipe.batch_size > MOST_SAMPLES {
+        return Err(TrainError::BatchSize(recipe.batch_size));
     }
     let sizes = [("learning_rate", recipe.learning_rate), ("grad_clip", recipe.grad_clip)];
     match sizes.into_iter().find(|(_, value)| !value.is_finite() || *value < 0.0) {

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use burn::tensor::{Device, Tensor};
+use clrs::batch::BatchError;
 use clrs::clrs30::Split;
 use clrs::sampling::{FixedSet, Sampler};
 use clrs::{AnyAlgorithm, Registry, Runs, Settings};
 use clrs_nn::data::Changes;
-use clrs_nn::evaluate::{Candidate, Manner, Report, Steps, examine};
+use clrs_nn::evaluate::{Candidate, EvaluateError, Examples, Manner, Report, Steps, examine};
 use clrs_nn::train::Flow;
 use clrs_nn::trained::tasks;
 use clrs_nn::{Batch, Mode, Network, Parameters, Recipe};
@@ -36,9 +37,13 @@ impl Newborn {
     }
 
     fn judge(&self, runs: &Runs, manner: Manner) -> Report {
+        self.try_to_judge(runs, manner).expect("a report")
+    }
+
+    fn try_to_judge(&self, runs: &Runs, manner: Manner) -> Result<Report, EvaluateError> {
         let weights = self.parameters.fixed(&Device::flex());
         let candidate = Candidate { network: &self.network, weights: &weights, task: 0, algorithm: self.algorithm };
-        examine(candidate, runs, &self.changes(), manner, &mut |_| Flow::Continue).expect("a report")
+        examine(candidate, runs, &self.changes(), manner, &mut |_| Flow::Continue)
     }
 
     fn batch(&self, runs: &Runs) -> Batch {
@@ -139,6 +144,18 @@ fn a_dump_has_every_step_in_the_order_of_the_samples() {
         let (step, sample) = (place / 4, place % 4);
         assert_eq!(row.iter().all(|value| *value == 0.0), step >= runs.get(sample).steps() - 1, "step {step}, sample {sample}");
     }
+}
+
+#[test]
+fn a_set_of_several_sizes_is_refused_even_where_no_batch_is_mixed() {
+    let newborn = Newborn::new(Registry::builtin().find("bfs").expect("bfs"));
+    let mut runs = drawn(newborn.algorithm, 4, 8);
+    runs.append(&drawn(newborn.algorithm, 5, 8));
+    let mixed = Some(BatchError::Sizes(4, 5));
+    let sizes =
+        |refused: Option<EvaluateError>| if let Some(EvaluateError::Padding(error)) = refused { Some(error) } else { None };
+    assert_eq!(sizes(newborn.try_to_judge(&runs, Manner { batch_size: 8, ..MANNER }).err()), mixed);
+    assert_eq!(sizes(Examples::new(runs, &newborn.changes(), 8).err()), mixed);
 }
 
 fn numbers(logits: Tensor<3>) -> Vec<f32> {

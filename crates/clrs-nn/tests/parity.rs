@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
+use clrs::Stage;
 use clrs_nn::optimise::{Adam, Rule};
 use clrs_nn::parameters::{Builder, Start};
 use clrs_nn::recording::{self, Recording};
@@ -32,6 +33,17 @@ fn networks_equal_the_reference() {
             continue;
         }
         let mut recording = Recording::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        // What is not recorded would not be compared.
+        let decodes_hints = recording.network.settings().hint_mode.is_judged();
+        for probe in recording.dense.spec.iter() {
+            let (what, wanted) = match probe.stage {
+                Stage::Input => continue,
+                Stage::Output => ("eval", true),
+                Stage::Hint => ("eval_hint", decodes_hints),
+            };
+            let recorded = recording.file.arrays.contains_key(&format!("{what}/{}", probe.name));
+            assert!(recorded || !wanted, "{name}: no predictions of {}", probe.name);
+        }
         for fused in [true, false] {
             recording.network.fused = fused;
             let found = recording.compare(&Device::flex()).unwrap_or_else(|error| panic!("{name}: {error}"));

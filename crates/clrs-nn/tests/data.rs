@@ -1,0 +1,62 @@
+//! Sets of a folder, from anywhere.
+
+use std::path::Path;
+
+use clrs::clrs30::{Split, Version};
+use clrs::sampling::{FixedSet, Sampler};
+use clrs::{AnyAlgorithm, Cells, Registry, Runs, Settings, Stage};
+use clrs_nn::Recipe;
+use clrs_nn::data::{self, DataError, Source};
+use clrs_store::{Existing, Header, Provenance, SetWriter};
+
+fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
+    Registry::builtin().find(algorithm).expect("a built-in algorithm")
+}
+
+fn samples(algorithm: &'static dyn AnyAlgorithm, count: usize) -> Runs {
+    let sampler = Sampler::new(algorithm, 4, 7, &Settings::default()).expect("a sampler");
+    FixedSet::new(sampler, count).expect("samples").into_runs()
+}
+
+fn write(folder: &Path, algorithm: &str, split: Split, runs: &Runs) {
+    let name = format!("{algorithm}_{}", split.name());
+    let provenance = Provenance { samples: runs.len() as u64, ..Provenance::default() };
+    let header = Header { name, algorithm: algorithm.into(), max_nodes: 4, provenance, spec: runs.spec().clone() };
+    let path = folder.join(format!("{}.arrow", header.name));
+    let mut writer = SetWriter::create(&path, &header, Existing::Keep).expect("a new file");
+    writer.write(runs).expect("written");
+    writer.finish().expect("finished");
+}
+
+fn recipe(folder: &Path) -> Recipe {
+    Recipe { data: folder.to_str().expect("text").into(), batch_size: 2, ..Recipe::default() }
+}
+
+#[test]
+fn a_validation_set_of_another_version_gets_the_probes_of_the_training_set() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let algorithm = find("insertion_sort");
+    let of_version = |version: Version| samples(algorithm, 4).with_spec(&version.spec(algorithm));
+    let (new, old) = (of_version(Version::V2_0_3), of_version(Version::V1_0_0));
+    assert_ne!(new.spec(), old.spec());
+    write(folder.path(), "insertion_sort", Split::Train, &new);
+    write(folder.path(), "insertion_sort", Split::Val, &old);
+    let validation = data::validation(&recipe(folder.path()), algorithm, 0).expect("a set");
+    assert_eq!(validation.spec(), new.spec());
+}
+
+#[test]
+fn training_samples_without_steps_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let algorithm = find("bfs");
+    let runs = samples(algorithm, 4);
+    let mut without = Runs::new(runs.spec().clone());
+    for sample in runs.iter() {
+        let cells = sample.iter().map(|(probe, cells)| if probe.stage == Stage::Hint { cells.slice(0..0) } else { cells });
+        let cells: Vec<Cells<'_>> = cells.collect();
+        without.push(sample.nodes(), 0, &cells).expect("a run of no steps");
+    }
+    write(folder.path(), "bfs", Split::Train, &without);
+    let refused = Source::train(&recipe(folder.path()), algorithm, 0).err();
+    assert!(matches!(refused, Some(DataError::NoSteps { .. })), "{refused:?}");
+}
