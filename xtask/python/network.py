@@ -9,7 +9,7 @@ import json
 import os
 
 from cases import PRED_AS_INPUT, STRINGS
-from reference import VERSIONS, arrays, build, np, samplers, silence
+from reference import VERSIONS, arrays, build, np, samplers, samples, silence
 
 with silence():
     import jax
@@ -103,7 +103,7 @@ class Batches:
         if case["data"] == "canonical":
             whole = (1000, 1) if size == 16 else (case["batch"], 3)
             sampler, spec = build(algorithm, *whole, size)
-            batches = iter(lambda: first_samples(sampler.next(), case["batch"]), None)
+            batches = iter(lambda: samples(sampler.next(), range(case["batch"])), None)
         else:
             sampler, spec = build(algorithm, -1, random.randint(2**32, dtype=np.int64), size, **options)
             batches = iter(lambda: sampler.next(case["batch"]), None)
@@ -115,13 +115,6 @@ class Batches:
 
     def next(self):
         return next(self.batches)
-
-
-def first_samples(feedback, count):
-    """The first samples of a set."""
-    cut = lambda points, axis: samplers._subsample_data(points, list(range(count)), axis)
-    inputs, hints, lengths = feedback.features
-    return samplers.Feedback(samplers.Features(cut(inputs, 0), cut(hints, 1), lengths[:count]), cut(feedback.outputs, 0))
 
 
 def build_model(case, specs, batches):
@@ -261,7 +254,7 @@ def record(settings, tries=TRIES, parts=PARTS):
         batch = source.next()
         if subject is None:
             # The initial parameters do not depend on how many samples there are.
-            subject = Subject(case, source.spec, batch if parts else first_samples(batch, 1), parts)
+            subject = Subject(case, source.spec, batch if parts else samples(batch, [0]), parts)
         else:  # what is compiled stays
             subject.model.init([batch.features], case["seed"] + 1)
         params = perturbed(case, subject.model.params)

@@ -7,7 +7,7 @@ import time
 
 import network
 from network import jax
-from reference import VERSIONS
+from reference import VERSIONS, samples
 
 WARM_UP = 3
 
@@ -20,7 +20,7 @@ def measure(case, rounds, parts=network.PARTS):
     batch = source.next()
     start = time.perf_counter()
     # Training begins with a batch of its own. A network that is evaluated was made for another: one sample is enough for its shapes.
-    sample = batch if "training" in parts else network.first_samples(batch, 1)
+    sample = batch if "training" in parts else samples(batch, [0])
     model = network.build_model(case, [source.spec], [sample])
     jax.block_until_ready(model._device_params)
     initialised = time.perf_counter() - start

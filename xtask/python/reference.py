@@ -48,6 +48,14 @@ def build(algorithm, count, seed, size, **options):
     return samplers.build_sampler(algorithm, count, seed=seed, length=size, **options)
 
 
+def samples(feedback, which):
+    """Some samples of a set, by their places."""
+    which = list(which)
+    cut = lambda points, axis: samplers._subsample_data(points, which, axis)
+    inputs, hints, lengths = feedback.features
+    return samplers.Feedback(samplers.Features(cut(inputs, 0), cut(hints, 1), lengths[which]), cut(feedback.outputs, 0))
+
+
 def points(feedback):
     """Every data point with its stage: inputs, hints, outputs."""
     for stage, of_stage in zip(STAGES, (feedback.features.inputs, feedback.features.hints, feedback.outputs)):
