@@ -3,7 +3,7 @@
     learn_with_reference.py ALGORITHM --out FOLDER [--processor mpnn] [--steps 10000] [--seed 1] [--every 500]
 
 Batches are those of `clrs train`: the training set in its order, epoch after epoch. A line of JSON with the loss is printed, and a
-pickle `STEP.pkl` written, every so many steps; `clrs` judges it faster than the reference does (docs/weights.md). The recipe's feedback
+pickle `STEP.pkl` written, every so many steps, from 0 on; `clrs` judges it faster than the reference does (docs/weights.md). The recipe's feedback
 lets gradients of scalar hints through, which this version of the reference stops: where there are such hints, the two differ.
 """
 import argparse
@@ -53,6 +53,7 @@ def main():
     )
     model.init([first.features], arguments.seed)
     arguments.out.mkdir(parents=True, exist_ok=True)
+    model.save_model("0.pkl")
     key, begun = jax.random.PRNGKey(arguments.seed), time.monotonic()
     for step in range(1, arguments.steps + 1):
         key, now = jax.random.split(key)
