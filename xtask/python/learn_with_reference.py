@@ -11,14 +11,14 @@ import json
 import pathlib
 import time
 
-from reference import build, samplers, samples, silence
-
-with silence():
-    import jax
-    from clrs._src import baselines, processors
+import network
+from network import jax
+from reference import build, samplers, samples
 
 SAMPLES = 1000
 BATCH = 32
+RECIPE = {"feedback": "hard", "teacher_forcing": 0.5, "init": "default"}
+"""Where `paper-2022` is not as the defaults of recordings."""
 
 
 def main():
@@ -34,25 +34,10 @@ def main():
     spec, whole = samplers.process_permutations(spec, iter([sampler.next()]), False)
     whole = next(whole)
     first = samples(whole, range(BATCH))
-    model = baselines.BaselineModel(
-        spec=[spec],
-        dummy_trajectory=[first],
-        processor_factory=processors.get_processor_factory(arguments.processor, use_ln=True, nb_triplet_fts=8, nb_heads=1),
-        hidden_dim=128,
-        encode_hints=True,
-        decode_hints=True,
-        encoder_init="default",
-        use_lstm=False,
-        learning_rate=1e-3,
-        grad_clip_max_norm=0.0,
-        checkpoint_path=str(arguments.out),
-        dropout_prob=0.0,
-        hint_teacher_forcing=0.5,
-        hint_repred_mode="hard",
-        nb_msg_passing_steps=1,
-    )
+    case = network.DEFAULTS | {"processor": arguments.processor} | RECIPE
+    model = network.build_model(case, [spec], [first], grad_clip=0.0)
+    model.checkpoint_path = str(arguments.out)
     model.init([first.features], arguments.seed)
-    arguments.out.mkdir(parents=True, exist_ok=True)
     model.save_model("0.pkl")
     key, begun = jax.random.PRNGKey(arguments.seed), time.monotonic()
     for step in range(1, arguments.steps + 1):

@@ -24,7 +24,7 @@ def main():
     parser.add_argument("runs", nargs="+")
     arguments = parser.parse_args()
     found = [result(arguments.clrs, *run.split(":", 1)) for run in arguments.runs]
-    whole = {"recipe": "paper-2022", "test": "clrs30@1.0.0, 32 samples of 64 nodes", "runs": []}
+    whole = {"recipe": "paper-2022", "test": "clrs30@1.0.0, 64 nodes", "runs": []}
     if arguments.add and arguments.add.exists():
         whole = json.loads(arguments.add.read_text())
     commands = {run["train"] for run in found}

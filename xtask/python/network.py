@@ -117,7 +117,7 @@ class Batches:
         return next(self.batches)
 
 
-def build_model(case, specs, batches):
+def build_model(case, specs, batches, grad_clip=1.0):
     """The reference's model over one or several algorithms, a batch of each, with its own initial parameters."""
     encode_hints, decode_hints = HINT_MODES[case["hint_mode"]]
     factory = processors.get_processor_factory(
@@ -133,7 +133,7 @@ def build_model(case, specs, batches):
         encoder_init=case["init"],
         use_lstm=case["lstm"],
         learning_rate=1e-3,
-        grad_clip_max_norm=1.0,
+        grad_clip_max_norm=grad_clip,
         dropout_prob=0.0,
         hint_teacher_forcing=case["teacher_forcing"],
         hint_repred_mode=case["feedback"],
