@@ -11,9 +11,9 @@ use std::time::Instant;
 use burn::tensor::Device;
 use clrs_kernels::messages::Count;
 use clrs_kernels::{Isa, peak};
-use clrs_nn::optimise::{Adam, Rule};
-use clrs_nn::recording::{Differences, Recording};
-use clrs_nn::work::Work;
+use clrs_nn::train::optimizer::{Adam, AdamConfig};
+use clrs_nn::parity::fixture::{Differences, ParityFixture};
+use clrs_nn::parity::flops::Flops;
 use clrs_nn::{Batch, evaluate, train};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = PathBuf::from(arguments.next().ok_or("which recording?")?);
     let part = arguments.next().ok_or("training or evaluation?")?;
     let rounds: usize = arguments.next().ok_or("how many rounds?")?.parse()?;
-    let mut recording = Recording::read(&path)?;
+    let mut recording = ParityFixture::read(&path)?;
     recording.network.fused = arguments.next().as_deref() != Some("no-fused");
     let report = match &part[..] {
         "training" => training(&recording, started, rounds)?,
@@ -34,15 +34,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn training(recording: &Recording, started: Instant, rounds: usize) -> Result<Value, Box<dyn std::error::Error>> {
+fn training(recording: &ParityFixture, started: Instant, rounds: usize) -> Result<Value, Box<dyn std::error::Error>> {
     let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
-    let rule = Rule { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
+    let rule = AdamConfig { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
     let (mut parameters, mut adam) = (recording.parameters.clone(), Adam::new(&recording.parameters));
     let measured = Measured::new(started, rounds, || {
         let (_, gradients) = train::gradients(&recording.network, &parameters, 0, &batch, &device, |_| None);
         adam.update(&mut parameters, &gradients, 0, rule);
     });
-    let work = Work::count(recording.network.settings(), &batch, measured.messages);
+    let work = Flops::count(recording.network.settings(), &batch, measured.messages);
     let mut differences = None;
     if recording.file.arrays.contains_key("loss") {
         let mut found = Differences::default();
@@ -52,13 +52,13 @@ fn training(recording: &Recording, started: Instant, rounds: usize) -> Result<Va
     Ok(measured.report(work.map(|work| work.forward + work.backward), differences.as_ref()))
 }
 
-fn evaluation(recording: &Recording, started: Instant, rounds: usize) -> Value {
+fn evaluation(recording: &ParityFixture, started: Instant, rounds: usize) -> Value {
     let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
     let weights = recording.parameters.fixed(&device);
     let measured = Measured::new(started, rounds, || {
         evaluate::predict(&recording.network, &weights, 0, &batch);
     });
-    let work = Work::count(recording.network.settings(), &batch, measured.messages);
+    let work = Flops::count(recording.network.settings(), &batch, measured.messages);
     let mut differences = None;
     if recording.file.arrays.keys().any(|name| name.starts_with("eval/")) {
         let mut found = Differences::default();

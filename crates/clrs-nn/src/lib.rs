@@ -1,53 +1,32 @@
-//! Networks that learn to execute algorithms: encode, process, decode.
+//! Networks that learn to execute algorithms: the encode-process-decode baselines of the CLRS benchmark.
 //!
-//! Everything is driven by the spec of an algorithm: no algorithm is named here. `network` puts encoders (`encode`), a
-//! processor (`processors`) and decoders (`decode`) together; `batch` is what it reads, `loss` what it is judged by.
-//! `train` runs a `recipe` on `data` and leaves its traces in a folder (`run`). `trained` is a network of such a folder,
-//! `evaluate` says how well it does on a `set`, and `summary` puts several of them together, beside the `paper`. `work` counts
-//! what a batch costs.
+//! Everything is derived from the [`Spec`](clrs::Spec) of an algorithm; no algorithm is named in this crate.
+//!
+//! | module | responsibility |
+//! |---|---|
+//! | [`config`] | recipes and model configuration, parsed and validated once |
+//! | [`data`] | batches and chunks as the network reads them, loaders, prefetching, evaluation sets |
+//! | [`exec`] | parameters, forward context, folded weights, fused CPU operations, devices |
+//! | [`model`] | the network: encoders, processors, decoders, rollout, losses |
+//! | [`run`] | run directories: checkpoints, metrics, TensorBoard events, status |
+//! | [`eval`] | evaluation, predicted trajectories, hint scores, trained models, summaries over seeds |
+//! | [`train`] | the training loop and the optimizer |
+//! | [`parity`] | comparison with fixtures recorded from dm-clrs, FLOP counts |
+//!
+//! A module uses only modules above it in this table.
 
-mod answers;
-pub mod batch;
-pub mod chunk;
-pub mod chunked;
+pub mod config;
 pub mod data;
-mod decode;
-pub mod device;
-mod dump;
-mod encode;
-pub mod evaluate;
-mod events;
-pub mod features;
-mod feedback;
-mod fused;
-mod heads;
-mod hints;
-mod loss;
-mod lstm;
-pub mod network;
-pub mod optimise;
-pub mod paper;
-pub mod parameters;
-mod pass;
-pub mod processors;
-mod queue;
-pub mod recipe;
-pub mod recording;
+pub mod eval;
+pub mod exec;
+pub mod model;
+pub mod parity;
 pub mod run;
-mod said;
-pub mod set;
-pub mod settings;
-mod settle;
-pub mod summary;
-pub mod tensors;
 pub mod train;
-pub mod trained;
-mod weights;
-pub mod work;
 
-pub use batch::Batch;
-pub use network::{BuildError, Mode, Network, Shown, Task};
-pub use parameters::Parameters;
-pub use recipe::Recipe;
-pub use settings::Settings;
-pub use weights::Weights;
+pub use config::model::ModelConfig;
+pub use config::recipe::Recipe;
+pub use data::batch::Batch;
+pub use exec::parameters::Parameters;
+pub use exec::weights::Weights;
+pub use model::network::{BuildError, Mode, Network, StepView, Task};

@@ -6,7 +6,7 @@ use clrs::clrs30::{Split, Version};
 use clrs::sampling::{FixedSet, Sampler};
 use clrs::{AnyAlgorithm, Cells, Registry, Runs, Settings, Stage};
 use clrs_nn::Recipe;
-use clrs_nn::data::{self, DataError, Source};
+use clrs_nn::data::loader::{self, DataError, BatchLoader};
 use clrs_store::{Existing, Header, Provenance, SetWriter};
 
 fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
@@ -14,7 +14,7 @@ fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
 }
 
 fn samples(algorithm: &'static dyn AnyAlgorithm, count: usize) -> Runs {
-    let sampler = Sampler::new(algorithm, 4, 7, &Settings::default()).expect("a sampler");
+    let sampler = Sampler::new(algorithm, 4, 7, &ModelConfig::default()).expect("a sampler");
     FixedSet::new(sampler, count).expect("samples").into_runs()
 }
 
@@ -57,6 +57,6 @@ fn training_samples_without_steps_are_refused() {
         without.push(sample.nodes(), 0, &cells).expect("a run of no steps");
     }
     write(folder.path(), "bfs", Split::Train, &without);
-    let refused = Source::train(&recipe(folder.path()), algorithm, 0).err();
+    let refused = BatchLoader::train(&recipe(folder.path()), algorithm, 0).err();
     assert!(matches!(refused, Some(DataError::NoSteps { .. })), "{refused:?}");
 }

@@ -7,13 +7,13 @@ use clrs::batch::BatchError;
 use clrs::clrs30::Split;
 use clrs::sampling::{FixedSet, Sampler};
 use clrs::{AnyAlgorithm, Registry, Runs, Settings};
-use clrs_nn::data::Changes;
-use clrs_nn::evaluate::{Candidate, EvaluateError, Examples, Manner, Report, Steps, examine};
-use clrs_nn::train::Flow;
-use clrs_nn::trained::tasks;
+use clrs_nn::data::loader::BatchTransform;
+use clrs_nn::eval::evaluate::{TaskModel, EvaluateError, EvalBatches, EvalOptions, EvalReport, Steps, evaluate};
+use clrs_nn::train::trainer::Flow;
+use clrs_nn::eval::trained::tasks;
 use clrs_nn::{Batch, Mode, Network, Parameters, Recipe};
 
-const MANNER: Manner = Manner { batch_size: 5, steps: Steps::Oracle, hints: false, dump: false };
+const MANNER: EvalOptions = EvalOptions { batch_size: 5, steps: Steps::Oracle, hints: false, dump: false };
 
 /// A network that has not learnt anything yet.
 struct Newborn {
@@ -25,25 +25,25 @@ struct Newborn {
 
 impl Newborn {
     fn new(algorithm: &'static dyn AnyAlgorithm) -> Newborn {
-        let network = clrs_nn::Settings { processor: "pgn".into(), hidden: 8, ..clrs_nn::Settings::default() };
+        let network = clrs_nn::ModelConfig { processor: "pgn".into(), hidden: 8, ..clrs_nn::ModelConfig::default() };
         let recipe = Recipe { algorithms: vec![algorithm.name().into()], network, ..Recipe::default() };
         let (_, tasks) = tasks(&recipe, &Registry::builtin()).expect("a task");
         let (network, parameters) = Network::new(tasks, &recipe.network, 7).expect("a network");
         Newborn { recipe, algorithm, network, parameters }
     }
 
-    fn changes(&self) -> Changes {
-        Changes::new(&self.recipe, self.algorithm, 0, Split::Test)
+    fn changes(&self) -> BatchTransform {
+        BatchTransform::new(&self.recipe, self.algorithm, 0, Split::Test)
     }
 
-    fn judge(&self, runs: &Runs, manner: Manner) -> Report {
+    fn judge(&self, runs: &Runs, manner: EvalOptions) -> EvalReport {
         self.try_to_judge(runs, manner).expect("a report")
     }
 
-    fn try_to_judge(&self, runs: &Runs, manner: Manner) -> Result<Report, EvaluateError> {
+    fn try_to_judge(&self, runs: &Runs, manner: EvalOptions) -> Result<EvalReport, EvaluateError> {
         let weights = self.parameters.fixed(&Device::flex());
-        let candidate = Candidate { network: &self.network, weights: &weights, task: 0, algorithm: self.algorithm };
-        examine(candidate, runs, &self.changes(), manner, &mut |_| Flow::Continue)
+        let candidate = TaskModel { network: &self.network, weights: &weights, task: 0, algorithm: self.algorithm };
+        evaluate(candidate, runs, &self.changes(), manner, &mut |_| Flow::Continue)
     }
 
     fn batch(&self, runs: &Runs) -> Batch {
@@ -53,7 +53,7 @@ impl Newborn {
 }
 
 fn drawn(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> Runs {
-    let sampler = Sampler::new(algorithm, size, 5, &Settings::default()).expect("a sampler");
+    let sampler = Sampler::new(algorithm, size, 5, &ModelConfig::default()).expect("a sampler");
     FixedSet::new(sampler, count).expect("samples").into_runs()
 }
 
@@ -69,7 +69,7 @@ fn where_samples_are_as_long_as_they_can_be_the_bound_gives_what_the_true_number
         }
         if longest.len() > 1 {
             let newborn = Newborn::new(algorithm);
-            let [oracle, max] = [Steps::Oracle, Steps::Max].map(|steps| newborn.judge(&longest, Manner { steps, ..MANNER }));
+            let [oracle, max] = [Steps::Oracle, Steps::Max].map(|steps| newborn.judge(&longest, EvalOptions { steps, ..MANNER }));
             assert_eq!(oracle, max, "{}", algorithm.name());
             compared += 1;
         }
@@ -88,15 +88,15 @@ fn a_network_ends_where_it_repeats_itself_and_does_not_look_at_lengths() {
         let settle = |batch: &Batch| {
             let mut steps = vec![0; batch.samples()];
             let outputs = newborn.network.settle(&pass, batch, most, &mut |shown| {
-                shown.alive.iter().for_each(|&sample| steps[sample] = shown.step + 1);
+                shown.active.iter().for_each(|&sample| steps[sample] = shown.step + 1);
             });
             (steps, outputs.into_iter().map(|(place, logits)| (place, numbers(logits))).collect::<HashMap<_, _>>())
         };
         let settled = settle(&batch);
-        assert_eq!(settled, settle(&batch.clone().lasting(99)), "{}", algorithm.name());
+        assert_eq!(settled, settle(&batch.clone().with_steps(99)), "{}", algorithm.name());
         let (steps, outputs) = settled;
         for (sample, &steps) in steps.iter().enumerate() {
-            let told = newborn.network.unroll(&pass, &batch.clone().lasting(steps), Mode::Evaluate, &mut |_, _, _| {});
+            let told = newborn.network.unroll(&pass, &batch.clone().with_steps(steps), Mode::Evaluate, &mut |_, _, _| {});
             for (place, logits) in told {
                 let width = logits.dims()[1] * logits.dims()[2];
                 let (told, found) = (&numbers(logits)[sample * width..][..width], &outputs[&place][sample * width..][..width]);
@@ -114,13 +114,13 @@ fn hints_are_scored_alike_in_batches_of_any_size() {
     for algorithm in Registry::builtin().iter().take(12) {
         let newborn = Newborn::new(algorithm);
         let runs = drawn(algorithm, 5, 7);
-        let [whole, parts] = [7, 2].map(|batch_size| newborn.judge(&runs, Manner { batch_size, hints: true, ..MANNER }));
+        let [whole, parts] = [7, 2].map(|batch_size| newborn.judge(&runs, EvalOptions { batch_size, hints: true, ..MANNER }));
         assert!(!whole.hints.is_empty() && whole.hints.len() == parts.hints.len());
         for (whole, parts) in whole.hints.iter().zip(&parts.hints) {
-            assert_eq!((&whole.name, whole.along_time.len()), (&parts.name, runs.longest() - 1), "{}", algorithm.name());
-            assert_eq!(whole.along_time.len(), parts.along_time.len(), "{}", algorithm.name());
+            assert_eq!((&whole.name, whole.per_step.len()), (&parts.name, runs.longest() - 1), "{}", algorithm.name());
+            assert_eq!(whole.per_step.len(), parts.per_step.len(), "{}", algorithm.name());
             let near =
-                whole.along_time.iter().zip(&parts.along_time).all(|(a, b)| a.is_nan() && b.is_nan() || (a - b).abs() < 1e-4);
+                whole.per_step.iter().zip(&parts.per_step).all(|(a, b)| a.is_nan() && b.is_nan() || (a - b).abs() < 1e-4);
             assert!(near, "{}: {whole:?}, {parts:?}", algorithm.name());
         }
     }
@@ -131,7 +131,7 @@ fn a_dump_has_every_step_in_the_order_of_the_samples() {
     let algorithm = Registry::builtin().iter().find(|algorithm| drawn(*algorithm, 5, 4).longest() > 3).expect("one");
     let newborn = Newborn::new(algorithm);
     let runs = drawn(algorithm, 5, 4);
-    let report = newborn.judge(&runs, Manner { dump: true, ..MANNER });
+    let report = newborn.judge(&runs, EvalOptions { dump: true, ..MANNER });
     let dump = report.dump.expect("a dump");
     let longest = runs.longest() - 1;
     assert_eq!(dump.arrays["hidden"].0, [longest, 4, 5, 8]);
@@ -154,8 +154,8 @@ fn a_set_of_several_sizes_is_refused_even_where_no_batch_is_mixed() {
     let mixed = Some(BatchError::Sizes(4, 5));
     let sizes =
         |refused: Option<EvaluateError>| if let Some(EvaluateError::Padding(error)) = refused { Some(error) } else { None };
-    assert_eq!(sizes(newborn.try_to_judge(&runs, Manner { batch_size: 8, ..MANNER }).err()), mixed);
-    assert_eq!(sizes(Examples::new(runs, &newborn.changes(), 8).err()), mixed);
+    assert_eq!(sizes(newborn.try_to_judge(&runs, EvalOptions { batch_size: 8, ..MANNER }).err()), mixed);
+    assert_eq!(sizes(EvalBatches::new(runs, &newborn.changes(), 8).err()), mixed);
 }
 
 fn numbers(logits: Tensor<3>) -> Vec<f32> {

@@ -3,15 +3,15 @@
 use burn::tensor::Device;
 use clrs::sampling::{Sampler, Settings as Options, Stream};
 use clrs::{AnyAlgorithm, Registry};
-use clrs_nn::chunk::Lanes;
-use clrs_nn::optimise::{Adam, Rule};
-use clrs_nn::parameters::Owner;
-use clrs_nn::run::{RunFolder, State};
-use clrs_nn::tensors::NamedArrays;
-use clrs_nn::train::gradients;
-use clrs_nn::{Batch, Network, Parameters, Settings, Task};
+use clrs_nn::data::chunk::ChunkLoader;
+use clrs_nn::train::optimizer::{Adam, AdamConfig};
+use clrs_nn::exec::parameters::Owner;
+use clrs_nn::run::directory::{RunFolder, State};
+use clrs_nn::run::tensor_file::TensorFile;
+use clrs_nn::train::trainer::gradients;
+use clrs_nn::{Batch, Network, Parameters, ModelConfig, Task};
 
-const RULE: Rule = Rule { learning_rate: 1e-2, grad_clip: 1.0, freeze_processor: false };
+const RULE: AdamConfig = AdamConfig { learning_rate: 1e-2, grad_clip: 1.0, freeze_processor: false };
 
 fn dense(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> clrs::Batch {
     let sampler = Sampler::new(algorithm, size, 1, &Options::default()).expect("a sampler");
@@ -19,7 +19,7 @@ fn dense(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> clr
 }
 
 /// A network for some algorithms, and a batch of each.
-fn network(names: &[&str], settings: &Settings) -> (Network, Parameters, Vec<Batch>) {
+fn network(names: &[&str], settings: &ModelConfig) -> (Network, Parameters, Vec<Batch>) {
     let registry = Registry::builtin();
     let dense: Vec<clrs::Batch> = names.iter().map(|name| dense(registry.find(name).expect("known"), 5, 6)).collect();
     let tasks = names.iter().zip(&dense).map(|(name, batch)| Task { name: (*name).into(), spec: batch.spec.clone() });
@@ -29,7 +29,7 @@ fn network(names: &[&str], settings: &Settings) -> (Network, Parameters, Vec<Bat
 
 #[test]
 fn the_lstm_learns() {
-    let settings = Settings { hidden: 8, lstm: true, ..Settings::default() };
+    let settings = ModelConfig { hidden: 8, lstm: true, ..ModelConfig::default() };
     let (network, before, batches) = network(&["bfs"], &settings);
     let (mut after, mut adam) = (before.clone(), Adam::new(&before));
     let (_, of_loss) = gradients(&network, &after, 0, &batches[0], &Device::flex(), |_| None);
@@ -42,7 +42,7 @@ fn the_lstm_learns() {
 
 #[test]
 fn an_update_moves_the_processor_and_one_algorithm() {
-    let settings = Settings { hidden: 8, processor: "triplet_gmpnn".into(), ..Settings::default() };
+    let settings = ModelConfig { hidden: 8, processor: "triplet_gmpnn".into(), ..ModelConfig::default() };
     let (network, before, batches) = network(&["bfs", "insertion_sort"], &settings);
     for freeze_processor in [false, true] {
         let (mut after, mut adam) = (before.clone(), Adam::new(&before));
@@ -50,7 +50,7 @@ fn an_update_moves_the_processor_and_one_algorithm() {
         for task in [1, 0] {
             let between = (after.clone(), adam.clone());
             let (_, of_loss) = gradients(&network, &after, task, &batches[task], &Device::flex(), |_| None);
-            adam.update(&mut after, &of_loss, task, Rule { freeze_processor, ..RULE });
+            adam.update(&mut after, &of_loss, task, AdamConfig { freeze_processor, ..RULE });
             for (place, parameter) in before.list().iter().enumerate() {
                 // Some layers read nothing: these algorithms say nothing of the graph.
                 let pulled = of_loss[place].iter().flatten().any(|gradient| *gradient != 0.0);
@@ -70,7 +70,7 @@ fn an_update_moves_the_processor_and_one_algorithm() {
 #[test]
 fn a_few_updates_lower_the_loss() {
     for processor in ["mpnn", "gat", "triplet_gpgn_mask"] {
-        let settings = Settings { hidden: 16, processor: processor.into(), ..Settings::default() };
+        let settings = ModelConfig { hidden: 16, processor: processor.into(), ..ModelConfig::default() };
         let (network, mut parameters, batches) = network(&["bfs"], &settings);
         let mut adam = Adam::new(&parameters);
         let losses: Vec<f32> = (0..30)
@@ -86,16 +86,16 @@ fn a_few_updates_lower_the_loss() {
 
 #[test]
 fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
-    let settings = Settings { hidden: 8, lstm: true, processor: "pgn".into(), ..Settings::default() };
+    let settings = ModelConfig { hidden: 8, lstm: true, processor: "pgn".into(), ..ModelConfig::default() };
     // Its runs all have the same length.
     let (network, parameters, batches) = network(&["insertion_sort"], &settings);
     let (batch, pass) = (&batches[0], &network.pass(&parameters.fixed(&Device::flex()), 0));
     assert!(batch.lengths().iter().all(|length| *length == batch.lengths()[0]));
-    let expected = network.loss(pass, batch, &batch.judged_cells(), None).into_scalar::<f32>();
+    let expected = network.loss(pass, batch, &batch.supervised_cells(), None).into_scalar::<f32>();
 
-    let whole = Lanes::new(6, batch.steps()).next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
-    let cells = whole.judged_cells();
-    assert_eq!(cells, batch.judged_cells());
+    let whole = ChunkLoader::new(6, batch.steps()).next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
+    let cells = whole.supervised_cells();
+    assert_eq!(cells, batch.supervised_cells());
     let (found, _) = network.chunk_loss(pass, &whole, None, &cells, None);
     let found = found.into_scalar::<f32>();
     assert!((found - expected).abs() < 1e-5 * expected, "{found}, not {expected}");
@@ -103,7 +103,7 @@ fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
     // In two pieces, the second carries on what the first leaves.
     let half = batch.steps() / 2;
     assert_eq!(batch.steps(), 2 * half);
-    let mut lanes = Lanes::new(6, half);
+    let mut lanes = ChunkLoader::new(6, half);
     let (mut sum, mut carried) = (0.0, None);
     for _ in 0..2 {
         let chunk = lanes.next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
@@ -116,11 +116,11 @@ fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
 
 #[test]
 fn a_checkpoint_says_what_dm_clrs_calls_its_parameters() {
-    let (_, parameters, _) = network(&["bfs"], &Settings { hidden: 8, ..Settings::default() });
+    let (_, parameters, _) = network(&["bfs"], &ModelConfig { hidden: 8, ..ModelConfig::default() });
     let folder = tempfile::tempdir().expect("a folder");
     let run = RunFolder::create(folder.path(), &serde_json::Value::Null).expect("a run");
     run.save_best(&parameters, State::default()).expect("a checkpoint");
-    let file = NamedArrays::read(&folder.path().join("best.safetensors")).expect("a file");
+    let file = TensorFile::read(&folder.path().join("best.safetensors")).expect("a file");
     let head: serde_json::Value = serde_json::from_str(&file.metadata["clrs.checkpoint"]).expect("JSON");
     for parameter in parameters.list() {
         assert!(file.arrays.contains_key(&parameter.name), "{}", parameter.name);

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use clrs::Stage;
-use clrs_nn::optimise::{Adam, Rule};
-use clrs_nn::parameters::{Builder, Start};
-use clrs_nn::recording::{self, Recording};
-use clrs_nn::tensors::NamedArrays;
-use clrs_nn::train::gradients;
+use clrs_nn::train::optimizer::{Adam, AdamConfig};
+use clrs_nn::exec::parameters::{ParameterBuilder, Init};
+use clrs_nn::parity::fixture::{self, ParityFixture};
+use clrs_nn::run::tensor_file::TensorFile;
+use clrs_nn::train::trainer::gradients;
 use clrs_nn::{Batch, processors};
 
 fn recordings() -> Vec<PathBuf> {
@@ -32,9 +32,9 @@ fn networks_equal_the_reference() {
         if ["optimizer", "training"].contains(&&*name) {
             continue;
         }
-        let mut recording = Recording::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut recording = ParityFixture::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
         // What is not recorded would not be compared.
-        let decodes_hints = recording.network.settings().hint_mode.is_judged();
+        let decodes_hints = recording.network.settings().hint_mode.is_supervised();
         for probe in recording.dense.spec.iter() {
             let (what, wanted) = match probe.stage {
                 Stage::Input => continue,
@@ -62,10 +62,10 @@ fn networks_equal_the_reference() {
 
 #[test]
 fn updates_equal_the_references() {
-    let file = NamedArrays::read(&recordings()[0].with_file_name("optimizer.safetensors")).expect("a recording");
-    let mut builder = Builder::new(0);
+    let file = TensorFile::read(&recordings()[0].with_file_name("optimizer.safetensors")).expect("a recording");
+    let mut builder = ParameterBuilder::new(0);
     for (name, shape) in [("matrix", &[3, 4][..]), ("single", &[1]), ("vector", &[5])] {
-        builder.parameter(name, name, shape, Start::Constant(0.0));
+        builder.parameter(name, name, shape, Init::Constant(0.0));
     }
     let mut parameters = builder.finish();
     file.fill(&mut parameters, |parameter| format!("param/{}", parameter.name)).expect("parameters");
@@ -85,8 +85,8 @@ fn updates_equal_the_references() {
 
 #[test]
 fn twenty_steps_equal_the_references() {
-    let Recording { file, network, mut parameters, .. } =
-        Recording::read_with(&recordings()[0].with_file_name("training.safetensors"), "0/").expect("a recording");
+    let ParityFixture { file, network, mut parameters, .. } =
+        ParityFixture::read_with(&recordings()[0].with_file_name("training.safetensors"), "0/").expect("a recording");
     let mut adam = Adam::new(&parameters);
     for (step, &expected) in file.arrays["losses"].1.iter().enumerate() {
         let batch = Batch::new(&recording::batch(&file, &format!("{step}/")).expect("a batch"));
@@ -98,4 +98,4 @@ fn twenty_steps_equal_the_references() {
 }
 
 /// What these recordings were made with.
-const RULE: Rule = Rule { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
+const RULE: AdamConfig = AdamConfig { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };

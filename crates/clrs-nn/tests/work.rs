@@ -4,14 +4,14 @@ use std::path::Path;
 
 use burn::tensor::Device;
 use clrs_kernels::messages::Count;
-use clrs_nn::recording::Recording;
-use clrs_nn::work::Work;
+use clrs_nn::parity::fixture::ParityFixture;
+use clrs_nn::parity::flops::Flops;
 use clrs_nn::{Batch, evaluate, train};
 
 #[test]
 fn a_step_of_training_has_a_message_of_every_pair_of_live_samples() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/networks/processor_mpnn.safetensors");
-    let recording = Recording::read(&path).expect("a recording");
+    let recording = ParityFixture::read(&path).expect("a recording");
     let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
     let counted = |round: &dyn Fn()| {
         let before = Count::so_far();
@@ -34,6 +34,6 @@ fn a_step_of_training_has_a_message_of_every_pair_of_live_samples() {
     let receivers = samples * n;
     assert!((receivers as u64..=(receivers * n.min(settings.hidden)) as u64).contains(&training.won), "{training:?}");
 
-    let [training, evaluation] = [training, evaluation].map(|count| Work::count(settings, &batch, count).expect("mpnn"));
+    let [training, evaluation] = [training, evaluation].map(|count| Flops::count(settings, &batch, count).expect("mpnn"));
     assert!(training.forward.to_bits() == evaluation.forward.to_bits() && training.backward > 0.0);
 }

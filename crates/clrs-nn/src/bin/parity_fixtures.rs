@@ -1,0 +1,33 @@
+//! How far our networks on a device are from recordings of dm-clrs: `recordings DEVICE FILE..`. `cargo xtask devices` runs it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clrs_nn::exec::device;
+use clrs_nn::parity::fixture::ParityFixture;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let device_name = arguments.next().ok_or("which device?")?;
+    let device = device::open(&device_name)?;
+    let started = Instant::now();
+    let mut out = std::io::stdout();
+    writeln!(out, "{:44}{:>9}{:>10}{:>10}{:>10}{:>9}", "recording", "numbers", "loss", "gradients", "logits", "seconds")?;
+    let (mut count, mut wrong) = (0, 0);
+    for path in arguments.map(PathBuf::from) {
+        let now = Instant::now();
+        let found = ParityFixture::read(&path)?.compare(&device)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (compared, loss, gradients, logits) = (found.compared, found.loss, found.gradients, found.logits);
+        let seconds = now.elapsed().as_secs_f64();
+        writeln!(out, "{name:44}{compared:>9}{loss:>10.1e}{gradients:>10.1e}{logits:>10.1e}{seconds:>9.1}")?;
+        count += 1;
+        if !found.are_small() {
+            writeln!(out, "  too far: {found:?}")?;
+            wrong += 1;
+        }
+    }
+    writeln!(out, "{count} recordings on {device_name} in {:.0} s, {wrong} too far", started.elapsed().as_secs_f64())?;
+    if wrong > 0 { Err("not the networks that were recorded".into()) } else { Ok(()) }
+}

@@ -1,0 +1,4 @@
+//! Recipes and model configuration.
+
+pub mod model;
+pub mod recipe;

@@ -1,0 +1,50 @@
+//! Sentences as sums of their words.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs_kernels::words::{self as kernel, Inputs};
+use clrs_kernels::{Isa, Scratch};
+
+use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute};
+use crate::exec::features::ForwardContext;
+use crate::exec::parameters::ParamId;
+use crate::exec::context::WeightRef;
+use crate::exec::weights::FoldedWeight;
+
+/// Sentences of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
+pub(crate) fn embedding_bag(pass: &ForwardContext, words: Arc<Vec<u16>>, table: ParamId, positions: Arc<Vec<f32>>) -> Tensor<2> {
+    let table = pass.weight_ref(FoldedWeight::Whole(table));
+    compute(pass, Sentences { words, positions, table }, Vec::new())
+}
+
+struct Sentences {
+    words: Arc<Vec<u16>>,
+    positions: Arc<Vec<f32>>,
+    table: WeightRef,
+}
+
+impl Sentences {
+    fn inputs(&self) -> Inputs<'_> {
+        let [_, size] = self.table.matrix.dims();
+        Inputs { size, table: self.table.matrix.values(), positions: &self.positions, words: &self.words }
+    }
+}
+
+impl FusedOp for Sentences {
+    fn shape(&self) -> Vec<usize> {
+        let [_, size] = self.table.matrix.dims();
+        vec![self.words.len() * size / self.positions.len(), size]
+    }
+
+    fn forward(&self, _: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
+        kernel::forward(Isa::best(), &self.inputs(), out);
+        Arc::new(())
+    }
+
+    fn backward(&self, BackwardInput { d_out, .. }: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
+        let count = self.table.matrix.values().len();
+        self.table.sum.add(count, |sum| kernel::backward(Isa::best(), &self.inputs(), d_out, sum));
+        InputGradients::default()
+    }
+}

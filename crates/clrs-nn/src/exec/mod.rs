@@ -1,0 +1,8 @@
+//! What a forward and backward pass computes with: parameters, folded weights, features, fused operations, devices.
+
+pub mod context;
+pub mod device;
+pub mod features;
+pub(crate) mod fused;
+pub mod parameters;
+pub mod weights;

@@ -1,0 +1,4 @@
+//! Comparison with dm-clrs.
+
+pub mod fixture;
+pub mod flops;

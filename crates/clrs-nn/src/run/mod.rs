@@ -1,0 +1,5 @@
+//! Run directories: recipe, checkpoints, metrics.
+
+pub mod directory;
+mod events;
+pub mod tensor_file;

@@ -1,0 +1,4 @@
+//! Training.
+
+pub mod optimizer;
+pub mod trainer;
