@@ -23,22 +23,22 @@ use crate::simd::{LANES, Simd};
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// `e`, `[n, n, h]`
-    pub pairs: &'a [f32],
+    pub edge_hidden: &'a [f32],
     /// `t`, `[n, h]`
-    pub to: &'a [f32],
+    pub target: &'a [f32],
     /// `[h]`
-    pub last: &'a [f32],
+    pub output_weight: &'a [f32],
 }
 
 /// Where [`backward`] puts gradients, shaped as [`Inputs`].
 #[derive(Debug)]
 pub struct Gradients<'a> {
     /// Written.
-    pub pairs: &'a mut [f32],
+    pub edge_hidden: &'a mut [f32],
     /// Written.
-    pub to: &'a mut [f32],
+    pub target: &'a mut [f32],
     /// Added to.
-    pub last: &'a mut [f32],
+    pub output_weight: &'a mut [f32],
 }
 
 /// Working memory.
@@ -55,9 +55,9 @@ pub(crate) struct Work {
 impl Inputs<'_> {
     /// Nodes and hidden numbers.
     fn shape(&self) -> (usize, usize) {
-        let h = self.last.len();
-        let n = self.to.len() / h;
-        assert!(self.to.len() == n * h && self.pairs.len() == numbers([n, n, h]), "nodes are [n, h], pairs [n, n, h]");
+        let h = self.output_weight.len();
+        let n = self.target.len() / h;
+        assert!(self.target.len() == n * h && self.edge_hidden.len() == numbers([n, n, h]), "nodes are [n, h], pairs [n, n, h]");
         (n, h)
     }
 }
@@ -83,9 +83,9 @@ impl Rows<'_> {
 fn rows<'a>(inputs: &Inputs<'a>, pairs: &'a mut Mat, to: &'a mut Mat, last: &'a mut Buffer) -> Rows<'a> {
     let (nodes, h) = inputs.shape();
     last.fit(h);
-    last[..h].copy_from_slice(inputs.last);
+    last[..h].copy_from_slice(inputs.output_weight);
     last[h..].fill(0.0);
-    let [pairs, to] = [(inputs.pairs, pairs), (inputs.to, to)].map(|(dense, copy)| without_tails(dense, h, copy));
+    let [pairs, to] = [(inputs.edge_hidden, pairs), (inputs.target, to)].map(|(dense, copy)| without_tails(dense, h, copy));
     Rows { nodes, width: padded(h), pairs, to, last }
 }
 
@@ -203,7 +203,7 @@ unsafe fn block<S: Simd, const R: usize, const K: usize>(s: S, p: &mut Forward<'
 /// If lengths do not match.
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
     let (n, h) = inputs.shape();
-    let Gradients { pairs: d_pairs, to: d_to, last: d_last } = gradients;
+    let Gradients { edge_hidden: d_pairs, target: d_to, output_weight: d_last } = gradients;
     assert_eq!(d_logits.len(), numbers([n; 3]), "logits are [n, n, n]");
     assert!(d_pairs.len() == n * n * h && d_to.len() == n * h && d_last.len() == h, "gradients are shaped as inputs");
     let work = &mut scratch.edge_pointers;

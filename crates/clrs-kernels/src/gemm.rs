@@ -1,14 +1,14 @@
 //! Products of matrices.
 //!
 //! A block of the result is held in registers while a whole column block of the right matrix passes by; columns are outside and
-//! rows inside, so that this column block stays in the first-level cache for all rows. There is no packing: [`Packed`] is a copy
+//! rows inside, so that this column block stays in the first-level cache for all rows. There is no packing: [`PackedMatrix`] is a copy
 //! with rows an odd number of cache lines apart (see `memory.rs`), made once for weights; other matrices are read as they lie.
 //! Every element is a sum over the inner dimension in order, with one rounding per term where products are fused: the same bits
 //! for any shape of blocks, any number of rows at once, and both of AVX2 and AVX-512. So it is where there is one column alone,
 //! but for the order.
 //!
-//! Forward is [`product`]; backward is [`product`] with [`Packed::transposed`] for the gradient of the rows, and
-//! [`add_transposed_product`] for that of the weights.
+//! Forward is [`matmul_packed`]; backward is [`matmul_packed`] with [`PackedMatrix::transposed`] for the gradient of the rows, and
+//! [`add_matmul_tn`] for that of the weights.
 
 use crate::Scratch;
 use crate::isa::{Isa, Kernel};
@@ -17,33 +17,33 @@ use crate::simd::{LANES, Simd};
 
 /// A matrix, copied so that products with it are fast.
 #[derive(Clone, Debug)]
-pub struct Packed {
+pub struct PackedMatrix {
     mat: Mat,
     /// The one column, if there is but one.
     column: Vec<f32>,
 }
 
-impl Packed {
+impl PackedMatrix {
     /// Of a dense matrix `[rows, columns]`.
-    pub fn new(dense: &[f32], rows: usize, columns: usize) -> Packed {
-        Packed::of(dense, Mat::copy(dense, rows, columns))
+    pub fn new(dense: &[f32], rows: usize, columns: usize) -> PackedMatrix {
+        PackedMatrix::of(dense, Mat::copy(dense, rows, columns))
     }
 
     /// The transpose of a dense matrix `[columns, rows]`.
-    pub fn transposed(dense: &[f32], rows: usize, columns: usize) -> Packed {
-        Packed::of(dense, Mat::transposed(dense, rows, columns))
+    pub fn transposed(dense: &[f32], rows: usize, columns: usize) -> PackedMatrix {
+        PackedMatrix::of(dense, Mat::transposed(dense, rows, columns))
     }
 
     /// A column lies the same way when it is transposed.
-    fn of(dense: &[f32], mat: Mat) -> Packed {
+    fn of(dense: &[f32], mat: Mat) -> PackedMatrix {
         let column = if mat.columns == 1 { dense.to_vec() } else { Vec::new() };
-        Packed { mat, column }
+        PackedMatrix { mat, column }
     }
 }
 
 /// What a product is added to.
 #[derive(Clone, Copy, Debug)]
-pub enum Start<'a> {
+pub enum Accumulate<'a> {
     /// Nothing.
     Zero,
     /// What stands in the result.
@@ -54,7 +54,7 @@ pub enum Start<'a> {
 
 /// What becomes of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum Epilogue {
     /// It stays.
     Linear,
     /// Negative ones become 0; NaN stays.
@@ -65,7 +65,7 @@ pub enum End {
 ///
 /// # Panics
 /// If lengths do not match.
-pub fn product(isa: Isa, a: &[f32], b: &Packed, start: Start<'_>, end: End, c: &mut [f32]) {
+pub fn matmul_packed(isa: Isa, a: &[f32], b: &PackedMatrix, start: Accumulate<'_>, end: Epilogue, c: &mut [f32]) {
     let (k, n) = (b.mat.rows, b.mat.columns);
     let rows = c.len().checked_div(n).unwrap_or(0);
     assert!(a.len() == numbers([rows, k]) && c.len() == rows * n, "as many rows in as out");
@@ -79,7 +79,7 @@ pub fn product(isa: Isa, a: &[f32], b: &Packed, start: Start<'_>, end: End, c: &
 ///
 /// # Panics
 /// If lengths do not match.
-pub fn dense_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], start: Start<'_>, end: End, c: &mut [f32]) {
+pub fn matmul(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], start: Accumulate<'_>, end: Epilogue, c: &mut [f32]) {
     assert!(a.len() == numbers([rows, k]) && b.len() == numbers([k, n]), "lengths are those of the shapes");
     assert_eq!(c.len(), numbers([rows, n]), "lengths are those of the shapes");
     isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b, b_row: n, c, c_row: n, start, end });
@@ -90,10 +90,10 @@ pub fn dense_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], s
 ///
 /// # Panics
 /// If lengths do not match.
-pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32], scratch: &mut Scratch) {
+pub fn add_matmul_tn(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32], scratch: &mut Scratch) {
     assert!(a.len() == numbers([rows, k]) && b.len() == numbers([rows, n]), "lengths are those of the shapes");
     assert_eq!(c.len(), numbers([k, n]), "lengths are those of the shapes");
-    let (start, end) = (Start::Result, End::Linear);
+    let (start, end) = (Accumulate::Output, Epilogue::Identity);
     if n == 1 {
         // A column lies as a row does, and rows fill registers.
         return isa.run(Gemm { m: 1, n: k, k: rows, a: b, a_row: rows, a_col: 1, b: a, b_row: k, c, c_row: k, start, end });
@@ -114,8 +114,8 @@ pub fn add_transposed_product(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: 
 struct Dots<'a> {
     a: &'a [f32],
     column: &'a [f32],
-    start: Start<'a>,
-    end: End,
+    start: Accumulate<'a>,
+    end: Epilogue,
     c: &'a mut [f32],
 }
 
@@ -137,12 +137,12 @@ impl Kernel for Dots<'_> {
             }
             for r in 0..c.len() {
                 let start = match self.start {
-                    Start::Zero => 0.0,
-                    Start::Result => c[r],
-                    Start::Bias(bias) => bias[0],
+                    Accumulate::Zero => 0.0,
+                    Accumulate::Output => c[r],
+                    Accumulate::Bias(bias) => bias[0],
                 };
                 let sum = start + s.sum(sums[r]);
-                c[r] = if self.end == End::Relu && sum < 0.0 { 0.0 } else { sum };
+                c[r] = if self.end == Epilogue::Relu && sum < 0.0 { 0.0 } else { sum };
             }
         }
     }
@@ -161,8 +161,8 @@ pub(crate) struct Gemm<'a> {
     pub(crate) b_row: usize,
     pub(crate) c: &'a mut [f32],
     pub(crate) c_row: usize,
-    pub(crate) start: Start<'a>,
-    pub(crate) end: End,
+    pub(crate) start: Accumulate<'a>,
+    pub(crate) end: Epilogue,
 }
 
 impl<'a> Gemm<'a> {
@@ -179,8 +179,8 @@ impl<'a> Gemm<'a> {
             b_row: b.stride,
             c,
             c_row,
-            start: Start::Zero,
-            end: End::Linear,
+            start: Accumulate::Zero,
+            end: Epilogue::Identity,
         }
     }
 
@@ -197,8 +197,8 @@ impl<'a> Gemm<'a> {
             b_row: b.1,
             c_row: c.stride,
             c: &mut c.data,
-            start: Start::Result,
-            end: End::Linear,
+            start: Accumulate::Output,
+            end: Epilogue::Identity,
         }
     }
 }
@@ -223,7 +223,7 @@ impl Kernel for Gemm<'_> {
             assert!(g.b_row >= g.n && holds(g.b, g.k, g.b_row, g.n));
             assert!(holds(g.a, g.m, g.a_row, numbers([g.k - 1, g.a_col]) + 1));
         }
-        if let Start::Bias(bias) = g.start {
+        if let Accumulate::Bias(bias) = g.start {
             assert!(bias.len() >= g.n);
         }
         let all = g.k;
@@ -232,14 +232,14 @@ impl Kernel for Gemm<'_> {
         loop {
             g.k = (all - from).min(DEEP);
             let last = from + g.k == all;
-            g.end = if last { end } else { End::Linear };
+            g.end = if last { end } else { Epilogue::Identity };
             // SAFETY: the asserts above bound all accesses of the whole product, of which this is a part.
             unsafe { by_columns(s, g) };
             from += g.k;
             if last {
                 return;
             }
-            (g.a, g.b, g.start) = (&a[from * g.a_col..], &b[from * g.b_row..], Start::Result);
+            (g.a, g.b, g.start) = (&a[from * g.a_col..], &b[from * g.b_row..], Accumulate::Output);
         }
     }
 }
@@ -326,9 +326,9 @@ unsafe fn block<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: 
         for r in 0..NR {
             for v in 0..NC {
                 match g.start {
-                    Start::Zero => {}
-                    Start::Result => sums[r][v] = read(c.add(r * g.c_row + v * LANES)),
-                    Start::Bias(bias) => sums[r][v] = read(bias.as_ptr().add(j + v * LANES)),
+                    Accumulate::Zero => {}
+                    Accumulate::Output => sums[r][v] = read(c.add(r * g.c_row + v * LANES)),
+                    Accumulate::Bias(bias) => sums[r][v] = read(bias.as_ptr().add(j + v * LANES)),
                 }
             }
         }
@@ -351,7 +351,7 @@ unsafe fn block<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: 
         }
         for r in 0..NR {
             for v in 0..NC {
-                let sum = if g.end == End::Relu { s.max(s.splat(0.0), sums[r][v]) } else { sums[r][v] };
+                let sum = if g.end == Epilogue::Relu { s.max(s.splat(0.0), sums[r][v]) } else { sums[r][v] };
                 let to = c.add(r * g.c_row + v * LANES);
                 if TAIL { s.write_part(to, count, sum) } else { s.write(to, sum) }
             }

@@ -14,7 +14,7 @@
 //! dropped, though it takes the gradient.
 
 use crate::Scratch;
-use crate::channels::{AllRows, ChannelsBack};
+use crate::edge_features::{AllRows, EdgeFeaturesBackward};
 use crate::isa::{Isa, Kernel};
 use crate::memory::{Buffer, Mat, holds, numbers, without_tails};
 use crate::simd::{LANES, Simd};
@@ -23,34 +23,34 @@ use crate::simd::{LANES, Simd};
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// `p`, `[n, h]`
-    pub from: &'a [f32],
+    pub source: &'a [f32],
     /// `q`, `[n, h]`
-    pub to: &'a [f32],
+    pub target: &'a [f32],
     /// `e`, `[n, n, c]`
-    pub edges: &'a [f32],
+    pub edge_features: &'a [f32],
     /// `W`, `[c, h]`
-    pub edge: &'a [f32],
+    pub edge_weight: &'a [f32],
     /// `[h]`
-    pub last: &'a [f32],
+    pub output_weight: &'a [f32],
     /// `t`, `[n, n, h]`, if there is one.
-    pub state: Option<&'a [f32]>,
+    pub edge_hidden: Option<&'a [f32]>,
 }
 
 /// Where [`backward`] puts gradients, shaped as [`Inputs`].
 #[derive(Debug)]
 pub struct Gradients<'a> {
     /// Written.
-    pub from: &'a mut [f32],
+    pub source: &'a mut [f32],
     /// Written.
-    pub to: &'a mut [f32],
+    pub target: &'a mut [f32],
     /// Written, if asked for.
-    pub edges: Option<&'a mut [f32]>,
+    pub edge_features: Option<&'a mut [f32]>,
     /// Added to.
-    pub edge: &'a mut [f32],
+    pub edge_weight: &'a mut [f32],
     /// Added to.
-    pub last: &'a mut [f32],
+    pub output_weight: &'a mut [f32],
     /// Written, if asked for.
-    pub state: Option<&'a mut [f32]>,
+    pub edge_hidden: Option<&'a mut [f32]>,
 }
 
 /// Working memory.
@@ -73,11 +73,14 @@ pub(crate) struct Work {
 impl Inputs<'_> {
     /// Nodes, hidden numbers, channels.
     fn shape(&self) -> (usize, usize, usize) {
-        let h = self.last.len();
-        let (n, c) = (self.from.len() / h, self.edge.len() / h);
-        assert!(self.from.len() == n * h && self.to.len() == n * h, "both ends are [n, h]");
-        assert!(self.edge.len() == c * h && self.edges.len() == numbers([n, n, c]), "edges are [n, n, c], their layer [c, h]");
-        assert!(self.state.is_none_or(|state| state.len() == numbers([n, n, h])), "the state is [n, n, h]");
+        let h = self.output_weight.len();
+        let (n, c) = (self.source.len() / h, self.edge_weight.len() / h);
+        assert!(self.source.len() == n * h && self.target.len() == n * h, "both ends are [n, h]");
+        assert!(
+            self.edge_weight.len() == c * h && self.edge_features.len() == numbers([n, n, c]),
+            "edges are [n, n, c], their layer [c, h]"
+        );
+        assert!(self.edge_hidden.is_none_or(|state| state.len() == numbers([n, n, h])), "the state is [n, n, h]");
         (n, h, c)
     }
 }
@@ -116,14 +119,14 @@ impl Rows<'_> {
 fn rows<'a>(inputs: &Inputs<'a>, from: &'a mut Mat, to: &'a mut Mat, edge: &'a mut Mat, last: &'a mut Buffer) -> Rows<'a> {
     let (nodes, hidden, channels) = inputs.shape();
     edge.fit(channels, hidden);
-    edge.fill_from(inputs.edge);
+    edge.fill_from(inputs.edge_weight);
     last.fit(hidden);
-    last[..hidden].copy_from_slice(inputs.last);
+    last[..hidden].copy_from_slice(inputs.output_weight);
     last[hidden..].fill(0.0);
     let width = edge.width();
     let edge = (&edge.data[..], edge.stride);
-    let [from, to] = [(inputs.from, from), (inputs.to, to)].map(|(dense, copy)| without_tails(dense, hidden, copy));
-    Rows { nodes, width, channels, from, to, edges: inputs.edges, edge, last, state: inputs.state, hidden }
+    let [from, to] = [(inputs.source, from), (inputs.target, to)].map(|(dense, copy)| without_tails(dense, hidden, copy));
+    Rows { nodes, width, channels, from, to, edges: inputs.edge_features, edge, last, state: inputs.edge_hidden, hidden }
 }
 
 /// Writes `logits`, `[n, n]`: the pointing node first.
@@ -220,7 +223,14 @@ unsafe fn pairs<S: Simd, const R: usize>(s: S, x: &Rows<'_>, i: usize, j: usize)
 /// If lengths do not match.
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
     let (n, h, c) = inputs.shape();
-    let Gradients { from: d_from, to: d_to, edges: mut d_edges, edge: d_edge, last: d_last, state: mut d_state } = gradients;
+    let Gradients {
+        source: d_from,
+        target: d_to,
+        edge_features: mut d_edges,
+        edge_weight: d_edge,
+        output_weight: d_last,
+        edge_hidden: mut d_state,
+    } = gradients;
     assert_eq!(d_logits.len(), numbers([n, n]), "logits are [n, n]");
     assert!(d_edges.as_ref().is_none_or(|d| d.len() == n * n * c), "edges are [n, n, c]");
     assert!(d_state.as_ref().is_none_or(|d| d.len() == n * n * h), "the state is [n, n, h]");
@@ -252,10 +262,10 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Grad
         let pair = j * n * c..(j + 1) * n * c;
         isa.run(AllRows {
             d: &work.pairs.data,
-            back: ChannelsBack {
+            back: EdgeFeaturesBackward {
                 places: &work.places,
                 channels: c,
-                raw: &inputs.edges[pair.clone()],
+                raw: &inputs.edge_features[pair.clone()],
                 d_raw: d_edges.as_mut().map(|d_edges| &mut d_edges[pair]),
                 width: rows.width,
                 w: rows.edge.0,

@@ -1,10 +1,10 @@
 //! Sinkhorn's method in logarithms: rows, then columns, normalised again and again, towards a permutation.
 //!
 //! As in `clrs-nn`, logits are divided by a temperature, and no node may point to itself. Backward goes through every round; what
-//! each normalisation gave is kept for it, `2 rounds n n` numbers. Columns are normalised sixteen at once, without a transpose.
+//! each normalisation gave is kept for it, `2 iterations n n` numbers. Columns are normalised sixteen at once, without a transpose.
 
 use crate::isa::{Isa, Kernel};
-use crate::rows::{log_softmax, log_softmax_backward};
+use crate::rowwise::{log_softmax, log_softmax_backward};
 use crate::simd::{LANES, Simd};
 
 /// The lower, the nearer to a permutation.
@@ -24,7 +24,7 @@ pub struct Tape {
 ///
 /// # Panics
 /// If lengths do not match.
-pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], rounds: usize, mut tape: Option<&mut Tape>) {
+pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], iterations: usize, mut tape: Option<&mut Tape>) {
     assert_eq!(logits.len(), nodes * nodes, "logits are [n, n]");
     for x in &mut *logits {
         *x /= TEMPERATURE;
@@ -34,7 +34,7 @@ pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], rounds: usize, mut ta
         tape.nodes = nodes;
         tape.iterates.clear();
     }
-    for _ in 0..rounds {
+    for _ in 0..iterations {
         log_softmax(isa, logits, nodes);
         if let Some(tape) = &mut tape {
             tape.iterates.extend_from_slice(logits);

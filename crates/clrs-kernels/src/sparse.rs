@@ -8,7 +8,7 @@
 //! Sums are made of two, over every other number of the list, so that additions do not wait for one another: the same on every
 //! instruction set. A NaN is not 0. A weight that is NaN or infinite does not show where all that it is multiplied with is 0.
 
-use crate::gemm::{End, Gemm, Start};
+use crate::gemm::{Accumulate, Epilogue, Gemm};
 use crate::isa::{Isa, Kernel};
 use crate::memory::holds;
 use crate::simd::{LANES, Simd};
@@ -109,7 +109,7 @@ impl Kernel for SparseProduct<'_> {
         assert!(n.is_multiple_of(LANES) && c_row >= n && holds(self.product.c, m, c_row, n));
         assert!(self.lists.start.len() == m + 1 && self.lists.matrix == [k, b_row]);
         assert!(holds(b, k, b_row, n));
-        if let Start::Bias(bias) = start {
+        if let Accumulate::Bias(bias) = start {
             assert!(bias.len() >= n);
         }
         let mut j = 0;
@@ -146,9 +146,9 @@ unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut SparseProduct<'_>, j: 
             let (mut even, mut odd) = ([s.splat(0.0); NC], [s.splat(0.0); NC]);
             for v in 0..NC {
                 match start {
-                    Start::Zero => {}
-                    Start::Result => even[v] = s.read(c.add(v * LANES)),
-                    Start::Bias(bias) => even[v] = s.read(bias.as_ptr().add(j + v * LANES)),
+                    Accumulate::Zero => {}
+                    Accumulate::Output => even[v] = s.read(c.add(v * LANES)),
+                    Accumulate::Bias(bias) => even[v] = s.read(bias.as_ptr().add(j + v * LANES)),
                 }
             }
             let (mut at, last) = (*ends.get_unchecked(row) as usize, *ends.get_unchecked(row + 1) as usize);
@@ -171,7 +171,7 @@ unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut SparseProduct<'_>, j: 
             }
             for v in 0..NC {
                 let sum = s.add(even[v], odd[v]);
-                s.write(c.add(v * LANES), if end == End::Relu { s.max(s.splat(0.0), sum) } else { sum });
+                s.write(c.add(v * LANES), if end == Epilogue::Relu { s.max(s.splat(0.0), sum) } else { sum });
             }
         }
     }
@@ -192,7 +192,7 @@ mod tests {
         (0..rows * columns).map(|_| if next() % every == 0 { (next() % 2000) as f32 / 1000.0 - 1.0 } else { 0.0 }).collect()
     }
 
-    fn product(isa: Isa, a: &Mat, b: &Mat, start: Start<'_>, end: End, lists: Option<&mut Lists>) -> Vec<f32> {
+    fn product(isa: Isa, a: &Mat, b: &Mat, start: Accumulate<'_>, end: Epilogue, lists: Option<&mut Lists>) -> Vec<f32> {
         let mut c = Mat::zeros(a.rows, b.columns);
         c.data.fill(0.5);
         let stride = c.stride;
@@ -215,16 +215,18 @@ mod tests {
                 let a = Mat::copy(&rows(m, k, every, seed), m, k);
                 let b = Mat::copy(&rows(k, n, 1, seed + 100), k, n);
                 let bias = Mat::copy(&rows(1, n, 1, seed + 200), 1, n);
-                for (start, end) in
-                    [(Start::Zero, End::Linear), (Start::Result, End::Linear), (Start::Bias(&bias.data), End::Relu)]
-                {
+                for (start, end) in [
+                    (Accumulate::Zero, Epilogue::Identity),
+                    (Accumulate::Output, Epilogue::Identity),
+                    (Accumulate::Bias(&bias.data), Epilogue::Relu),
+                ] {
                     let best = product(Isa::best(), &a, &b, start, end, Some(&mut lists));
                     for isa in Isa::available() {
                         let dense = product(isa, &a, &b, start, end, None);
                         let sparse = product(isa, &a, &b, start, end, Some(&mut lists));
                         let near = |(x, y): (&f32, &f32)| (x - y).abs() <= 1e-5 * (k as f32).sqrt();
                         assert!(dense.iter().zip(&sparse).all(near), "{isa}, {m} {k} {n}, one in {every}");
-                        assert!(sparse == best || isa.fuses() != Isa::best().fuses(), "{isa}, {m} {k} {n}, one in {every}");
+                        assert!(sparse == best || isa.has_fma() != Isa::best().has_fma(), "{isa}, {m} {k} {n}, one in {every}");
                     }
                 }
             }
@@ -237,7 +239,7 @@ mod tests {
             let mut numbers = vec![0.0; 40];
             numbers[33] = f32::NAN;
             let (a, b) = (Mat::copy(&numbers, 1, 40), Mat::copy(&[1.0; 80], 40, 2));
-            let out = product(isa, &a, &b, Start::Zero, End::Relu, Some(&mut Lists::default()));
+            let out = product(isa, &a, &b, Accumulate::Zero, Epilogue::Relu, Some(&mut Lists::default()));
             assert!(out.iter().all(|x| x.is_nan()), "{isa}");
         }
     }

@@ -2,7 +2,7 @@
 
 /// From whom a node hears.
 #[derive(Clone, Copy, Debug)]
-pub enum Senders<'a> {
+pub enum Adjacency<'a> {
     /// From every node.
     All,
     /// From itself only.
@@ -37,11 +37,11 @@ enum Kind {
 }
 
 impl EdgeList {
-    pub(crate) fn set(&mut self, nodes: usize, senders: Senders<'_>) {
+    pub(crate) fn set(&mut self, nodes: usize, senders: Adjacency<'_>) {
         let kind = match senders {
-            Senders::All => Kind::All,
-            Senders::Itself => Kind::Itself,
-            Senders::Neighbours(_) => Kind::Neighbours,
+            Adjacency::Full => Kind::All,
+            Adjacency::SelfLoops => Kind::Itself,
+            Adjacency::Mask(_) => Kind::Neighbours,
         };
         if self.nodes == nodes && self.kind == kind && kind != Kind::Neighbours {
             return;
@@ -53,9 +53,9 @@ impl EdgeList {
         self.start.push(0);
         for receiver in 0..last {
             match senders {
-                Senders::All => self.edges.extend((0..last).map(|sender| Edge { sender, receiver })),
-                Senders::Itself => self.edges.push(Edge { sender: receiver, receiver }),
-                Senders::Neighbours(of) => {
+                Adjacency::Full => self.edges.extend((0..last).map(|sender| Edge { sender, receiver })),
+                Adjacency::SelfLoops => self.edges.push(Edge { sender: receiver, receiver }),
+                Adjacency::Mask(of) => {
                     let heard = |&sender: &u16| of[usize::from(sender) * nodes + usize::from(receiver)];
                     self.edges.extend((0..last).filter(heard).map(|sender| Edge { sender, receiver }));
                 }

@@ -1,7 +1,7 @@
 //! Inner loops over rows of messages: the first layer, its gradient, and the maximum.
 
 use super::edges::Edge;
-use crate::channels::ChannelsBack;
+use crate::edge_features::EdgeFeaturesBackward;
 use crate::isa::Kernel;
 use crate::memory::holds;
 use crate::simd::{LANES, Simd};
@@ -96,7 +96,7 @@ pub(super) struct EdgeRowsBack<'a> {
     pub(super) d_to: &'a mut [f32],
     pub(super) d_from: &'a mut [f32],
     /// Has the width and the distance of rows, for all.
-    pub(super) channels: ChannelsBack<'a>,
+    pub(super) channels: EdgeFeaturesBackward<'a>,
 }
 
 impl Kernel for EdgeRowsBack<'_> {
@@ -105,7 +105,7 @@ impl Kernel for EdgeRowsBack<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let rows = self.edges.len();
-        let ChannelsBack { stride, width, .. } = self.channels;
+        let EdgeFeaturesBackward { stride, width, .. } = self.channels;
         self.channels.check();
         assert!(self.channels.places.len() == rows);
         assert!(holds(self.out, rows, stride, width) && holds(self.grad, rows, stride, width));
@@ -131,7 +131,7 @@ impl Kernel for EdgeRowsBack<'_> {
 /// What [`EdgeRowsBack::run`] asserts has to hold, and rows `row` to `row + R` have to be there.
 #[inline(always)]
 unsafe fn edge_rows_back<S: Simd, const R: usize>(s: S, p: &mut EdgeRowsBack<'_>, row: usize) {
-    let ChannelsBack { stride, width, .. } = p.channels;
+    let EdgeFeaturesBackward { stride, width, .. } = p.channels;
     let zero = s.splat(0.0);
     // SAFETY: as the caller says.
     unsafe {

@@ -1,6 +1,6 @@
 //! The twin of [`crate::messages`].
 
-use super::{Twin, add, largest, relu, relu_back, smallest, times, times_back};
+use super::{ReferenceOp, add, largest, relu, relu_back, smallest, times, times_back};
 
 /// Inputs: receivers, senders, edges, then the layers as [`crate::messages::Weights`] has them.
 #[derive(Clone, Debug)]
@@ -12,9 +12,9 @@ pub struct Messages {
     /// Raw numbers of an edge.
     pub channels: usize,
     /// Which messages there are, `[n, n]`, sender first.
-    pub heard: Vec<bool>,
+    pub adjacency: Vec<bool>,
     /// Whether one that is not there counts as -1e6.
-    pub silence: bool,
+    pub masked: bool,
 }
 
 /// All messages, sender first.
@@ -30,7 +30,7 @@ struct Layers {
 impl Messages {
     fn layers(&self, inputs: &[Vec<f64>]) -> Layers {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
-        let [receivers, senders, edges, edge, middle, middle_bias, last] = inputs else { panic!("seven inputs") };
+        let [receivers, senders, edges, edge, middle, hidden_bias, last] = inputs else { panic!("seven inputs") };
         let pairs: Vec<(usize, usize)> = (0..n * n).map(|pair| (pair / n, pair % n)).collect();
         let raw: Vec<Vec<f64>> = (0..n * n).map(|pair| edges[pair * c..][..c].to_vec()).collect();
         let before: Vec<Vec<f64>> = pairs
@@ -47,7 +47,7 @@ impl Messages {
             .iter()
             .map(|x| {
                 let mut sum = times(x, middle, h);
-                add(&mut sum, middle_bias);
+                add(&mut sum, hidden_bias);
                 sum
             })
             .collect();
@@ -59,31 +59,31 @@ impl Messages {
     /// The sender of the largest message to `y` in a channel, if any, its value, and the gap.
     fn winner(&self, layers: &Layers, y: usize, channel: usize) -> (Option<usize>, f64, f64) {
         let n = self.nodes;
-        let silent = (0..n).any(|x| !self.heard[x * n + y]) && self.silence;
-        let heard: Vec<usize> = (0..n).filter(|x| self.heard[x * n + y]).collect();
+        let silent = (0..n).any(|x| !self.adjacency[x * n + y]) && self.masked;
+        let heard: Vec<usize> = (0..n).filter(|x| self.adjacency[x * n + y]).collect();
         let values = heard.iter().map(|x| layers.message[x * n + y][channel]);
         let (place, value, gap) = largest(values.chain(silent.then_some(-1e6)));
         (heard.get(place).copied(), value, gap)
     }
 }
 
-impl Twin for Messages {
+impl ReferenceOp for Messages {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
         vec![
             ("receivers", n * h),
             ("senders", n * h),
-            ("edges", n * n * c),
-            ("edge", c * h),
-            ("middle", h * h),
-            ("middle_bias", h),
-            ("last", h * h),
+            ("edge_features", n * n * c),
+            ("edge_weight", c * h),
+            ("hidden_weight", h * h),
+            ("hidden_bias", h),
+            ("output_weight", h * h),
         ]
     }
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
         let layers = self.layers(inputs);
-        let heard = self.heard.iter().zip(layers.before.iter().zip(&layers.middle));
+        let heard = self.adjacency.iter().zip(layers.before.iter().zip(&layers.middle));
         let sides = heard.filter(|(heard, _)| **heard).map(|(_, (a, b))| smallest(a).min(smallest(b)));
         let mut margin = sides.fold(f64::INFINITY, f64::min);
         let mut out = Vec::new();

@@ -1,25 +1,25 @@
 //! What the kernels compute, in plain loops over `f64`: the definition that they are tested against.
 //!
-//! Nothing here is fused, shared or skipped, and everything is stored. Each computation is a [`Twin`]: some inputs, one output,
+//! Nothing here is fused, shared or skipped, and everything is stored. Each computation is a [`ReferenceOp`]: some inputs, one output,
 //! and the gradients of all inputs. `tests/` compares a kernel with its twin on every instruction set, and the twin's gradients
 //! with differences of its own output.
 
 mod attention;
+mod embedding_bag;
 mod messages;
 mod pointers;
-mod rows;
+mod rowwise;
 mod triplets;
-mod words;
 
 pub use self::attention::Attention;
+pub use self::embedding_bag::EmbeddingBag;
 pub use self::messages::Messages;
 pub use self::pointers::{EdgePointers, Pointers};
-pub use self::rows::{LayerNorm, Sinkhorn, Softmax};
+pub use self::rowwise::{LayerNorm, Sinkhorn, Softmax};
 pub use self::triplets::Triplets;
-pub use self::words::Words;
 
 /// A computation and its gradient.
-pub trait Twin {
+pub trait ReferenceOp {
     /// The names and lengths of the inputs.
     fn inputs(&self) -> Vec<(&'static str, usize)>;
 
@@ -31,7 +31,7 @@ pub trait Twin {
     fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>>;
 
     /// Whether differences of the output tell its gradients.
-    fn smooth(&self) -> bool {
+    fn is_differentiable(&self) -> bool {
         true
     }
 }

@@ -1,6 +1,6 @@
 //! The twin of [`crate::triplets`].
 
-use super::{Twin, largest};
+use super::{ReferenceOp, largest};
 
 /// Inputs: `a` and `b`.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ impl Triplets {
     }
 }
 
-impl Twin for Triplets {
+impl ReferenceOp for Triplets {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         let len = self.nodes * self.nodes * self.features;
         vec![("a", len), ("b", len)]

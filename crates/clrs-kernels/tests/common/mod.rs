@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use clrs_kernels::reference::Twin;
+use clrs_kernels::reference::ReferenceOp;
 use clrs_kernels::{Isa, Scratch};
 
 /// Numbers that look random: the linear congruence of Knuth's MMIX, its high bits.
@@ -59,7 +59,7 @@ pub(crate) type Result = (Vec<f32>, Vec<Vec<f32>>);
 
 /// Compares a kernel with its twin on all instruction sets: values and gradients to 1e-5 of the largest, and some gradients
 /// with differences to 1e-3. `scale` says how large the numbers of an input are.
-pub(crate) fn compare<T: Twin>(
+pub(crate) fn compare<T: ReferenceOp>(
     what: &str,
     twin: &T,
     seed: u64,
@@ -78,7 +78,7 @@ pub(crate) fn compare<T: Twin>(
     let mut random = Random::new(seed + 1);
     let d_output = random.numbers(want.len(), 1.0);
     let d_want = twin.backward(&inputs, &d_output);
-    if twin.smooth() {
+    if twin.is_differentiable() {
         differences(what, twin, &inputs, &d_output, &d_want, &mut random);
     }
 
@@ -95,7 +95,14 @@ pub(crate) fn compare<T: Twin>(
 
 /// The twin's gradients against differences of its output, for some numbers of each input. They agree far better than 1e-3, so
 /// that a kernel which equals the twin to 1e-5 agrees with differences to that.
-fn differences<T: Twin>(what: &str, twin: &T, inputs: &[Vec<f64>], d_output: &[f64], d_want: &[Vec<f64>], random: &mut Random) {
+fn differences<T: ReferenceOp>(
+    what: &str,
+    twin: &T,
+    inputs: &[Vec<f64>],
+    d_output: &[f64],
+    d_want: &[Vec<f64>],
+    random: &mut Random,
+) {
     const STEP: f64 = 1e-6;
     let loss = |inputs: &[Vec<f64>]| -> f64 { twin.forward(inputs).0.iter().zip(d_output).map(|(y, d)| y * d).sum() };
     for (input, (name, len)) in twin.inputs().into_iter().enumerate() {
@@ -124,7 +131,12 @@ pub(crate) fn close(what: &str, got: &[f32], want: &[f64], limit: f64) {
 }
 
 /// Compares a kernel with its twin where all sums are exact, so that both have to be equal, ties and kinks included.
-pub(crate) fn compare_exactly<T: Twin>(what: &str, twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result) {
+pub(crate) fn compare_exactly<T: ReferenceOp>(
+    what: &str,
+    twin: &T,
+    seed: u64,
+    kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result,
+) {
     let mut random = Random::new(seed);
     let inputs: Vec<Vec<f64>> = twin.inputs().iter().map(|&(_, len)| random.grid(len)).collect();
     let (want, _) = twin.forward(&inputs);
@@ -142,7 +154,7 @@ pub(crate) fn compare_exactly<T: Twin>(what: &str, twin: &T, seed: u64, kernel: 
 }
 
 /// Instruction sets that fuse products give the same bits.
-pub(crate) fn same_bits<T: Twin>(twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result) {
+pub(crate) fn same_bits<T: ReferenceOp>(twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result) {
     let mut random = Random::new(seed);
     let inputs: Vec<Vec<f32>> = twin.inputs().iter().map(|&(_, len)| narrow(&random.numbers(len, 0.5))).collect();
     let outputs = twin.forward(&inputs.iter().map(|x| x.iter().map(|&x| f64::from(x)).collect()).collect::<Vec<_>>()).0.len();
@@ -151,7 +163,7 @@ pub(crate) fn same_bits<T: Twin>(twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec
         let all = std::iter::once(output).chain(gradients);
         all.map(|x| x.iter().map(|x| x.to_bits()).collect()).collect()
     };
-    let fused: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.fuses()).collect();
+    let fused: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.has_fma()).collect();
     for pair in fused.windows(2) {
         let [a, b] = [0, 1].map(|i| bits(kernel(pair[i], &inputs, &d_output)));
         assert!(a == b, "{} and {} give different bits", pair[0], pair[1]);

@@ -38,7 +38,7 @@ pub(crate) use affine::affine;
 pub(crate) use attention::{Matched, attention};
 pub(crate) use columns::columns;
 pub(crate) use largest::largest;
-pub(crate) use messages::{Layers, LearntLayers, Prepared, Senders, messages};
+pub(crate) use messages::{Layers, LearntLayers, PackedWeights, Senders, messages};
 pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
 pub(crate) use pointers::{edge_pointers, pointers};

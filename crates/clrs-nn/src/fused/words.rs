@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::words::{self as kernel, Inputs};
+use clrs_kernels::embedding_bag::{self as kernel, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{Back, InputGradients, Kept, Operation, Slices, compute};
@@ -27,7 +27,12 @@ struct Sentences {
 impl Sentences {
     fn inputs(&self) -> Inputs<'_> {
         let [_, size] = self.table.matrix.dims();
-        Inputs { size, table: self.table.matrix.values(), positions: &self.positions, words: &self.words }
+        Inputs {
+            embedding_dim: size,
+            table: self.table.matrix.values(),
+            position_encoding: &self.positions,
+            indices: &self.words,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is done to each row of a matrix by itself: layer norm, softmax and its logarithm.
+//! What is done to each row of a matrix by itself: layer norm, softmax and its log.
 //!
 //! Rows are dense and of any length. Sums run over sixteen lanes and then over the lanes, in the same order on every instruction
 //! set. A NaN in a row makes the whole row NaN.
@@ -122,16 +122,16 @@ impl Kernel for LayerNormBack<'_> {
 /// If lengths do not match.
 pub fn softmax(isa: Isa, rows: &mut [f32], len: usize) {
     assert!(rows.len().is_multiple_of(len.max(1)), "whole rows");
-    isa.run(Softmax { rows, len, stride: len, logarithm: false });
+    isa.run(Softmax { rows, len, stride: len, log: false });
 }
 
-/// Replaces each row of so many numbers by the logarithm of its softmax.
+/// Replaces each row of so many numbers by the log of its softmax.
 ///
 /// # Panics
 /// If lengths do not match.
 pub fn log_softmax(isa: Isa, rows: &mut [f32], len: usize) {
     assert!(rows.len().is_multiple_of(len.max(1)), "whole rows");
-    isa.run(Softmax { rows, len, stride: len, logarithm: true });
+    isa.run(Softmax { rows, len, stride: len, log: true });
 }
 
 /// The first `len` numbers of rows that lie `stride` apart.
@@ -139,7 +139,7 @@ pub(crate) struct Softmax<'a> {
     pub(crate) rows: &'a mut [f32],
     pub(crate) len: usize,
     pub(crate) stride: usize,
-    pub(crate) logarithm: bool,
+    pub(crate) log: bool,
 }
 
 impl Kernel for Softmax<'_> {
@@ -149,7 +149,7 @@ impl Kernel for Softmax<'_> {
     fn run<S: Simd>(self, s: S) {
         for row in self.rows.chunks_mut(self.stride.max(1)) {
             let row = &mut row[..self.len];
-            if self.logarithm { log_softmax_row(s, row) } else { softmax_row(s, row) }
+            if self.log { log_softmax_row(s, row) } else { softmax_row(s, row) }
         }
     }
 }
@@ -205,7 +205,7 @@ fn largest<S: Simd>(s: S, row: &[f32]) -> f32 {
 /// If lengths do not match.
 pub fn softmax_backward(isa: Isa, y: &[f32], d: &mut [f32], len: usize) {
     assert!(y.len() == d.len() && d.len().is_multiple_of(len.max(1)), "whole rows");
-    isa.run(SoftmaxBack { y, d, len, stride: len, logarithm: false });
+    isa.run(SoftmaxBack { y, d, len, stride: len, log: false });
 }
 
 /// Gradients of [`log_softmax`], likewise.
@@ -214,7 +214,7 @@ pub fn softmax_backward(isa: Isa, y: &[f32], d: &mut [f32], len: usize) {
 /// If lengths do not match.
 pub fn log_softmax_backward(isa: Isa, y: &[f32], d: &mut [f32], len: usize) {
     assert!(y.len() == d.len() && d.len().is_multiple_of(len.max(1)), "whole rows");
-    isa.run(SoftmaxBack { y, d, len, stride: len, logarithm: true });
+    isa.run(SoftmaxBack { y, d, len, stride: len, log: true });
 }
 
 pub(crate) struct SoftmaxBack<'a> {
@@ -222,7 +222,7 @@ pub(crate) struct SoftmaxBack<'a> {
     pub(crate) d: &'a mut [f32],
     pub(crate) len: usize,
     pub(crate) stride: usize,
-    pub(crate) logarithm: bool,
+    pub(crate) log: bool,
 }
 
 impl Kernel for SoftmaxBack<'_> {
@@ -233,7 +233,7 @@ impl Kernel for SoftmaxBack<'_> {
         let stride = self.stride.max(1);
         for (y, d) in self.y.chunks(stride).zip(self.d.chunks_mut(stride)) {
             let (y, d) = (&y[..self.len], &mut d[..self.len]);
-            if self.logarithm {
+            if self.log {
                 let total = s.splat(sum(s, d.len(), |at| s.get(d, at)));
                 for at in (0..d.len()).step_by(LANES) {
                     s.put(d, at, s.sub(s.get(d, at), s.mul(s.exp(s.get(y, at)), total)));

@@ -1,7 +1,7 @@
 //! Kernels over rows and matrices.
 
-use clrs_kernels::gemm::{self, End, Packed, Start};
-use clrs_kernels::{Isa, Scratch, adam, rows, sinkhorn};
+use clrs_kernels::gemm::{self, Accumulate, Epilogue, PackedMatrix};
+use clrs_kernels::{Isa, Scratch, adam, rowwise, sinkhorn};
 
 use crate::{Entry, HIDDEN, Work, numbers};
 
@@ -12,19 +12,19 @@ pub(crate) fn products(isa: Isa, rows: usize, all: &mut Vec<Entry>) {
     let h = HIDDEN;
     let work = Work::Operations((2 * rows * h * h) as f64);
     let (a, b, bias) = (numbers(rows * h, 1), numbers(h * h, 2), numbers(h, 3));
-    let packed = Packed::new(&b, h, h);
+    let packed = PackedMatrix::new(&b, h, h);
     let mut c = vec![0.0; rows * h];
     let left = a.clone();
     all.push(Entry::new(&format!("gemm packed, {rows} rows"), work, move || {
-        gemm::product(isa, &left, &packed, Start::Bias(&bias), End::Relu, &mut c);
+        gemm::matmul_packed(isa, &left, &packed, Accumulate::Bias(&bias), Epilogue::Relu, &mut c);
     }));
     let (left, mut c) = (a.clone(), vec![0.0; rows * h]);
     all.push(Entry::new(&format!("gemm dense, {rows} rows"), work, move || {
-        gemm::dense_product(isa, [rows, h, h], &left, &b, Start::Zero, End::Linear, &mut c);
+        gemm::matmul(isa, [rows, h, h], &left, &b, Accumulate::Zero, Epilogue::Identity, &mut c);
     }));
     let (b, mut c, mut scratch) = (numbers(rows * h, 4), vec![0.0; h * h], Scratch::default());
     all.push(Entry::new(&format!("gemm weights, {rows} rows"), work, move || {
-        gemm::add_transposed_product(isa, [rows, h, h], &a, &b, &mut c, &mut scratch);
+        gemm::add_matmul_tn(isa, [rows, h, h], &a, &b, &mut c, &mut scratch);
     }));
 }
 
@@ -33,15 +33,15 @@ pub(crate) fn norms(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let h = HIDDEN;
     let (x, scale, offset) = (numbers(n * h, 1), numbers(h, 2), numbers(h, 3));
     let (mut y, mut moments) = (vec![0.0; n * h], vec![0.0; 2 * n]);
-    rows::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
+    rowwise::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
     let (kept, rows_in, factors) = (moments.clone(), x.clone(), scale.clone());
     all.push(Entry::new(&format!("layer norm, n = {n}"), Work::Bytes(8 * n * h), move || {
-        rows::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
+        rowwise::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
     }));
     let (d_y, mut d_x) = (numbers(n * h, 4), vec![0.0; n * h]);
     let (mut d_scale, mut d_offset) = (vec![0.0; h], vec![0.0; h]);
     all.push(Entry::new(&format!("layer norm back, n = {n}"), Work::Bytes(12 * n * h), move || {
-        rows::layer_norm_backward(isa, (&rows_in, &kept), &factors, &d_y, &mut d_x, &mut d_scale, &mut d_offset);
+        rowwise::layer_norm_backward(isa, (&rows_in, &kept), &factors, &d_y, &mut d_x, &mut d_scale, &mut d_offset);
     }));
 }
 
@@ -51,8 +51,13 @@ pub(crate) fn softmaxes(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let work = |each: usize| Work::Operations((n * n * each) as f64);
     let logits = numbers(n * n, 1);
     for (name, forward, backward, of_backward) in [
-        ("softmax", rows::softmax as fn(Isa, &mut [f32], usize), rows::softmax_backward as fn(Isa, &[f32], &mut [f32], usize), 4),
-        ("log softmax", rows::log_softmax, rows::log_softmax_backward, EXP + 3),
+        (
+            "softmax",
+            rowwise::softmax as fn(Isa, &mut [f32], usize),
+            rowwise::softmax_backward as fn(Isa, &[f32], &mut [f32], usize),
+            4,
+        ),
+        ("log softmax", rowwise::log_softmax, rowwise::log_softmax_backward, EXP + 3),
     ] {
         let (given, mut y) = (logits.clone(), logits.clone());
         forward(isa, &mut y, n);
@@ -98,7 +103,7 @@ pub(crate) fn updates(isa: Isa, all: &mut Vec<Entry>) {
         }
         // Four are read, three written.
         all.push(Entry::new(&format!("adam, {count} numbers"), Work::Bytes(7 * 4 * count), move || {
-            let rule = adam::Update { scale: 1.0, learning_rate: Some(1e-3), parts: [0.5, 0.5] };
+            let rule = adam::Update { gradient_scale: 1.0, learning_rate: Some(1e-3), bias_corrections: [0.5, 0.5] };
             adam::update(isa, rule, Some(&gradient), &mut values, &mut first, &mut second);
         }));
         let x = numbers(count, 11);

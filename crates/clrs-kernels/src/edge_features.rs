@@ -8,7 +8,7 @@ use crate::memory::holds;
 use crate::simd::{LANES, Simd};
 
 /// `d_w += rawᵀ d`, and if asked for `d_raw = d wᵀ`, for rows whose channels lie anywhere.
-pub(crate) struct ChannelsBack<'a> {
+pub(crate) struct EdgeFeaturesBackward<'a> {
     /// Where the channels of each row begin, in `raw` and `d_raw`.
     pub(crate) places: &'a [usize],
     pub(crate) channels: usize,
@@ -23,7 +23,7 @@ pub(crate) struct ChannelsBack<'a> {
     pub(crate) stride: usize,
 }
 
-impl ChannelsBack<'_> {
+impl EdgeFeaturesBackward<'_> {
     /// Asserts that all is there.
     #[inline(always)]
     pub(crate) fn check(&self) {
@@ -37,7 +37,7 @@ impl ChannelsBack<'_> {
     /// `R` rows: 1 or 4. Their gradients begin at `d`.
     ///
     /// # Safety
-    /// [`ChannelsBack::check`] has to hold; so many places, and rows at `d`, have to be there.
+    /// [`EdgeFeaturesBackward::check`] has to hold; so many places, and rows at `d`, have to be there.
     #[inline(always)]
     pub(crate) unsafe fn rows<S: Simd, const R: usize>(&mut self, s: S, row: usize, d: *const f32) {
         let mut first = 0;
@@ -56,7 +56,7 @@ impl ChannelsBack<'_> {
     }
 
     /// # Safety
-    /// As [`ChannelsBack::rows`], with `C` channels from `first` on.
+    /// As [`EdgeFeaturesBackward::rows`], with `C` channels from `first` on.
     #[inline(always)]
     unsafe fn some<S: Simd, const R: usize, const C: usize>(&mut self, s: S, row: usize, d: *const f32, first: usize) {
         // SAFETY: as the caller says.
@@ -69,7 +69,7 @@ impl ChannelsBack<'_> {
     }
 
     /// # Safety
-    /// As [`ChannelsBack::some`].
+    /// As [`EdgeFeaturesBackward::some`].
     #[inline(always)]
     unsafe fn block<S: Simd, const R: usize, const C: usize, const RAW: bool>(
         &mut self,
@@ -132,7 +132,7 @@ impl ChannelsBack<'_> {
 
 /// All rows of a matrix.
 pub(crate) struct AllRows<'a> {
-    pub(crate) back: ChannelsBack<'a>,
+    pub(crate) back: EdgeFeaturesBackward<'a>,
     pub(crate) d: &'a [f32],
 }
 

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::count;
+use super::argmax::{NOBODY, Winners};
+use super::counters;
 use super::edges::{Edge, EdgeList};
 use super::rows::{EdgeRows, EdgeRowsBack, MaxRows};
-use super::winners::{NOBODY, Winners};
-use super::{Gradients, Inputs, Prepared, TILE, Tape, Work};
+use super::{Gradients, Inputs, PackedWeights, TILE, Tape, Work};
 use crate::Scratch;
-use crate::channels::ChannelsBack;
-use crate::gemm::{End, Gemm, Start};
+use crate::edge_features::EdgeFeaturesBackward;
+use crate::gemm::{Accumulate, Epilogue, Gemm};
 use crate::isa::Isa;
 use crate::memory::Mat;
 use crate::sparse::{Lists, product_of_rectified};
@@ -18,25 +18,25 @@ use crate::sparse::{Lists, product_of_rectified};
 const NOTHING: f32 = -1e6;
 
 /// The first layer of some messages.
-fn first_layer(isa: Isa, p: &Prepared, raw: &[f32], edges: &[Edge], to: &Mat, from: &Mat, out: &mut Mat) {
+fn first_layer(isa: Isa, p: &PackedWeights, raw: &[f32], edges: &[Edge], to: &Mat, from: &Mat, out: &mut Mat) {
     isa.run(EdgeRows {
         edges,
         nodes: to.rows,
-        width: p.edge.width(),
+        width: p.edge_weight.width(),
         to: &to.data,
         from: &from.data,
         raw,
-        channels: p.edge.rows,
-        w: &p.edge.data,
+        channels: p.edge_weight.rows,
+        w: &p.edge_weight.data,
         out: &mut out.data,
-        stride: p.edge.stride,
+        stride: p.edge_weight.stride,
     });
 }
 
 /// The second layer of the rows in a tile.
-fn second_layer(isa: Isa, p: &Prepared, rows: usize, first: &Mat, lists: &mut Lists, out: (&mut [f32], usize)) {
-    let product = Gemm::of(rows, (&first.data, first.stride), &p.middle, out);
-    product_of_rectified(isa, Gemm { start: Start::Bias(&p.middle_bias), end: End::Relu, ..product }, lists);
+fn second_layer(isa: Isa, p: &PackedWeights, rows: usize, first: &Mat, lists: &mut Lists, out: (&mut [f32], usize)) {
+    let product = Gemm::of(rows, (&first.data, first.stride), &p.hidden_weight, out);
+    product_of_rectified(isa, Gemm { start: Accumulate::Bias(&p.hidden_bias), end: Epilogue::Relu, ..product }, lists);
 }
 
 /// Writes what every node hears to `out`, `[n, h]`. Without a tape nothing of the size of all messages is stored.
@@ -45,7 +45,7 @@ fn second_layer(isa: Isa, p: &Prepared, rows: usize, first: &Mat, lists: &mut Li
 /// If lengths do not match, or if there are 65535 nodes or more.
 pub fn forward(
     isa: Isa,
-    prepared: &Prepared,
+    prepared: &PackedWeights,
     inputs: &Inputs<'_>,
     out: &mut [f32],
     mut tape: Option<&mut Tape>,
@@ -56,11 +56,11 @@ pub fn forward(
     let Work { list: own, .. } = &mut scratch.messages;
     let mut own = std::mem::take(own);
     let (list, mut kept, mut places) = match &mut tape {
-        Some(Tape { keeps_hidden, list, places, hidden }) => (list, keeps_hidden.then_some(hidden), Some(places)),
+        Some(Tape { saves_hidden, list, places, hidden }) => (list, saves_hidden.then_some(hidden), Some(places)),
         None => (&mut own, None, None),
     };
-    list.set(n, inputs.from);
-    count::SENT.fetch_add(list.edges.len() as u64, Relaxed);
+    list.set(n, inputs.adjacency);
+    counters::FORWARD.fetch_add(list.edges.len() as u64, Relaxed);
     let work = &mut scratch.messages;
     work.fit(n, prepared, inputs);
     if let Some(kept) = &mut kept {
@@ -70,14 +70,14 @@ pub fn forward(
     let mut receiver = 0;
     for (tile, edges) in list.edges.chunks(TILE).enumerate() {
         let (begin, rows) = (tile * TILE, edges.len());
-        first_layer(isa, prepared, inputs.edges, edges, &work.to, &work.from, &mut work.first);
+        first_layer(isa, prepared, inputs.edge_features, edges, &work.to, &work.from, &mut work.first);
         let second = match &mut kept {
             Some(kept) => &mut kept.data[begin * stride..],
             None => &mut work.second.data[..],
         };
         second_layer(isa, prepared, rows, &work.first, &mut work.lists, (&mut *second, stride));
         // The first layer is not needed any more: messages take its place.
-        let product = Gemm::of(rows, (second, stride), &prepared.last, (&mut work.first.data, stride));
+        let product = Gemm::of(rows, (second, stride), &prepared.output_weight, (&mut work.first.data, stride));
         product_of_rectified(isa, product, &mut work.lists);
         // A receiver's messages may begin or end in another tile.
         let mut row = 0;
@@ -129,20 +129,20 @@ fn silence(list: &EdgeList, out: &mut [f32], mut places: Option<&mut [u16]>, h: 
 /// If lengths do not match.
 pub fn backward(
     isa: Isa,
-    prepared: &Prepared,
+    prepared: &PackedWeights,
     inputs: &Inputs<'_>,
     tape: &Tape,
     d_out: &[f32],
     gradients: Gradients<'_>,
     scratch: &mut Scratch,
 ) {
-    let (n, h, c) = (inputs.nodes(prepared), prepared.hidden, prepared.edge.rows);
+    let (n, h, c) = (inputs.nodes(prepared), prepared.hidden, prepared.edge_weight.rows);
     assert!(tape.list.nodes == n && tape.places.len() == n * h && d_out.len() == n * h, "all is of the same sample");
-    let layers = &gradients.layers.edge;
+    let layers = &gradients.weights.edge_weight;
     assert!(layers.rows == c && layers.columns == h, "layers have as many channels and hidden numbers");
     let work = &mut scratch.messages;
     work.fit(n, prepared, inputs);
-    let Gradients { receivers: d_receivers, senders: d_senders, edges: mut d_edges, layers } = gradients;
+    let Gradients { receivers: d_receivers, senders: d_senders, edge_features: mut d_edges, weights: layers } = gradients;
     // What was the largest is not needed any more; the memory is.
     let (d_to, d_from) = (&mut work.best, &mut work.place);
     d_to.clear();
@@ -154,13 +154,13 @@ pub fn backward(
     let weights = prepared.transposed();
     let (stride, width) = (work.first.stride, work.first.width());
     work.won.collect(&tape.list, &tape.places, d_out, h);
-    count::WON.fetch_add(work.won.edges.len() as u64, Relaxed);
+    counters::BACKWARD.fetch_add(work.won.edges.len() as u64, Relaxed);
     let in_tile: [u32; TILE] = std::array::from_fn(|i| u32::try_from(i).expect("small"));
     for begin in (0..work.won.edges.len()).step_by(TILE) {
         let end = (begin + TILE).min(work.won.edges.len());
         let (edges, rows) = (&work.won.edges[begin..end], end - begin);
-        first_layer(isa, prepared, inputs.edges, edges, &work.to, &work.from, &mut work.first);
-        let (hidden, hidden_row) = if tape.keeps_hidden {
+        first_layer(isa, prepared, inputs.edge_features, edges, &work.to, &work.from, &mut work.first);
+        let (hidden, hidden_row) = if tape.saves_hidden {
             (&tape.hidden.data[..], &work.won.index[begin..end])
         } else {
             second_layer(isa, prepared, rows, &work.first, &mut work.lists, (&mut work.second.data, stride));
@@ -172,15 +172,15 @@ pub fn backward(
             width,
             hidden,
             hidden_row,
-            w_t: &weights.last.data,
-            d_w_t: &mut layers.last_transposed.data,
+            w_t: &weights.output_weight.data,
+            d_w_t: &mut layers.output_weight_transposed.data,
             d_hidden: &mut work.grad.data,
-            d_bias: &mut layers.middle_bias,
+            d_bias: &mut layers.hidden_bias,
             stride,
         });
-        isa.run(Gemm::weights(rows, (&work.first.data, stride), (&work.grad.data, stride), &mut layers.middle));
+        isa.run(Gemm::weights(rows, (&work.first.data, stride), (&work.grad.data, stride), &mut layers.hidden_weight));
         let d_first = &mut work.second.data;
-        let product = Gemm::of(rows, (&work.grad.data, stride), &weights.middle, (d_first, stride));
+        let product = Gemm::of(rows, (&work.grad.data, stride), &weights.hidden_weight, (d_first, stride));
         product_of_rectified(isa, product, &mut work.lists);
         work.channels.clear();
         let place = |edge: &Edge| (usize::from(edge.sender) * n + usize::from(edge.receiver)) * c;
@@ -191,14 +191,14 @@ pub fn backward(
             grad: d_first,
             d_to: &mut d_to.data,
             d_from: &mut d_from.data,
-            channels: ChannelsBack {
+            channels: EdgeFeaturesBackward {
                 places: &work.channels,
                 channels: c,
-                raw: inputs.edges,
+                raw: inputs.edge_features,
                 d_raw: d_edges.as_deref_mut(),
                 width,
-                w: &prepared.edge.data,
-                d_w: &mut layers.edge.data,
+                w: &prepared.edge_weight.data,
+                d_w: &mut layers.edge_weight.data,
                 stride,
             },
         });
