@@ -48,17 +48,17 @@ impl Kernel for Step<'_> {
     fn run<S: Simd>(self, s: S) {
         let Update { gradient_scale, learning_rate, bias_corrections } = self.rule;
         for at in (0..self.values.len()).step_by(LANES) {
-            let gradient = self.gradient.map_or(s.splat(0.0), |gradient| s.mul(s.get(gradient, at), s.splat(gradient_scale)));
+            let gradient = self.gradient.map_or(s.splat(0.0), |gradient| s.mul(s.load_at(gradient, at), s.splat(gradient_scale)));
             let new = s.mul(s.splat(1.0 - BETA1), gradient);
-            let first = s.add(s.mul(s.splat(BETA1), s.get(self.first, at)), new);
+            let first = s.add(s.mul(s.splat(BETA1), s.load_at(self.first, at)), new);
             let new = s.mul(s.mul(s.splat(1.0 - BETA2), gradient), gradient);
-            let second = s.add(s.mul(s.splat(BETA2), s.get(self.second, at)), new);
-            s.put(self.first, at, first);
-            s.put(self.second, at, second);
+            let second = s.add(s.mul(s.splat(BETA2), s.load_at(self.second, at)), new);
+            s.store_at(self.first, at, first);
+            s.store_at(self.second, at, second);
             if let Some(rate) = learning_rate {
                 let root = s.sqrt(s.div(second, s.splat(bias_corrections[1])));
                 let step = s.div(s.div(first, s.splat(bias_corrections[0])), s.add(root, s.splat(EPSILON)));
-                s.put(self.values, at, s.sub(s.get(self.values, at), s.mul(s.splat(rate), step)));
+                s.store_at(self.values, at, s.sub(s.load_at(self.values, at), s.mul(s.splat(rate), step)));
             }
         }
     }

@@ -69,14 +69,14 @@ impl Kernel for Forward<'_> {
                     for (sum, (&index, position)) in sums.iter_mut().zip(indices.iter().zip(positions.chunks_exact(size))) {
                         let index = usize::from(index);
                         if index < self.count {
-                            *sum = s.fma(s.get(&table[index * size..][..size], at), s.get(position, at), *sum);
+                            *sum = s.fma(s.load_at(&table[index * size..][..size], at), s.load_at(position, at), *sum);
                         } else if index > self.count {
                             *sum = s.splat(f32::NAN);
                         }
                     }
                 }
                 let [a, b, c, d] = sums;
-                s.put(out, at, s.add(s.add(a, b), s.add(c, d)));
+                s.store_at(out, at, s.add(s.add(a, b), s.add(c, d)));
             }
         }
     }
@@ -109,12 +109,12 @@ impl Kernel for Backward<'_> {
         let Inputs { embedding_dim: size, position_encoding: positions, indices, .. } = self.inputs;
         for (indices, d_out) in indices.chunks_exact(self.length).zip(self.d_out.chunks_exact(size)) {
             for at in (0..size).step_by(LANES) {
-                let d = s.get(d_out, at);
+                let d = s.load_at(d_out, at);
                 for (&index, position) in indices.iter().zip(positions.chunks_exact(size)) {
                     let index = usize::from(index);
                     if index < self.count {
                         let row = &mut self.d_table[index * size..][..size];
-                        s.put(row, at, s.fma(d, s.get(position, at), s.get(row, at)));
+                        s.store_at(row, at, s.fma(d, s.load_at(position, at), s.load_at(row, at)));
                     }
                 }
             }

@@ -53,7 +53,10 @@ pub mod attention;
 pub mod edge_pointers;
 pub mod embedding_bag;
 pub mod gemm;
+pub mod max_pool;
+pub mod memory_attention;
 pub mod messages;
+pub mod narrow;
 pub mod peak;
 pub mod pointers;
 pub mod reference;
@@ -66,10 +69,10 @@ pub use crate::isa::Isa;
 /// Working memory of all kernels: one per thread, used again and again, as large as the largest sample so far needed.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    attention: attention::Work,
-    edge_pointers: edge_pointers::Work,
+    attention: attention::Workspace,
+    edge_pointers: edge_pointers::Workspace,
     gemm: memory::Mat,
-    messages: messages::Work,
-    pointers: pointers::Work,
-    triplets: triplets::Work,
+    messages: messages::Workspace,
+    pointers: pointers::Workspace,
+    triplets: triplets::Workspace,
 }

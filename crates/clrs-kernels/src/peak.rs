@@ -73,7 +73,7 @@ fn rounds<S: Simd, const CHAINS: usize>(s: S, count: u32) -> f64 {
         }
     }
     for sum in sums {
-        black_box(s.sum(sum));
+        black_box(s.reduce_sum(sum));
     }
     f64::from(count) * (2 * CHAINS * LANES) as f64
 }

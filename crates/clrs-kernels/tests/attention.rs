@@ -5,21 +5,21 @@ mod common;
 use clrs_kernels::Isa;
 use clrs_kernels::attention::{Gradients, Inputs, Tape, backward, forward};
 use clrs_kernels::reference::Attention;
-use common::{Random, Result, compare, same_bits, shapes, with_scratch};
+use common::{KernelResult, Random, compare, same_bits, shapes, with_scratch};
 
-fn kernel(twin: &Attention) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
+fn kernel(reference: &Attention) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult {
     move |isa, inputs, d_out| {
         with_scratch(|scratch| {
             let given = Inputs {
-                nodes: twin.nodes,
-                heads: twin.heads,
+                nodes: reference.nodes,
+                heads: reference.heads,
                 query: &inputs[0],
                 key: &inputs[1],
                 edge_features: &inputs[2],
                 edge_weight: &inputs[3],
                 value: &inputs[4],
                 score_weight: inputs.get(5).map(|score| &score[..]),
-                adjacency: twin.adjacency.as_deref(),
+                adjacency: reference.adjacency.as_deref(),
             };
             let mut tape = Tape::default();
             let mut out = vec![f32::NAN; d_out.len()];
@@ -58,8 +58,8 @@ fn with_a_number_per_head_equals_its_twin() {
     for (i, (nodes, hidden, channels)) in shapes().enumerate() {
         let heads = heads(hidden);
         for adjacency in [None, Some(adjacency(nodes, false))] {
-            let twin = Attention { nodes, heads, width: heads, channels, hidden, has_score_weight: false, adjacency };
-            compare(&format!("{twin:?}"), &twin, i as u64, |_| 0.8, kernel(&twin));
+            let reference = Attention { nodes, heads, width: heads, channels, hidden, has_score_weight: false, adjacency };
+            compare(&format!("{reference:?}"), &reference, i as u64, |_| 0.8, kernel(&reference));
         }
     }
 }
@@ -69,8 +69,8 @@ fn with_a_layer_per_head_equals_its_twin() {
     for (i, (nodes, hidden, channels)) in shapes().enumerate() {
         let heads = heads(hidden);
         let adjacency = (i % 2 == 1).then(|| adjacency(nodes, false));
-        let twin = Attention { nodes, heads, width: hidden, channels, hidden, has_score_weight: true, adjacency };
-        compare(&format!("{twin:?}"), &twin, i as u64, |_| 0.8, kernel(&twin));
+        let reference = Attention { nodes, heads, width: hidden, channels, hidden, has_score_weight: true, adjacency };
+        compare(&format!("{reference:?}"), &reference, i as u64, |_| 0.8, kernel(&reference));
     }
 }
 
@@ -78,23 +78,24 @@ fn with_a_layer_per_head_equals_its_twin() {
 fn of_who_may_ask_nobody_is_shared_equally() {
     for (has_score_weight, width) in [(false, 2), (true, 24)] {
         let adjacency = Some(adjacency(7, true));
-        let twin = Attention { nodes: 7, heads: 2, width, channels: 2, hidden: 24, has_score_weight, adjacency };
-        compare(&format!("{twin:?}"), &twin, 5, |_| 0.8, kernel(&twin));
+        let reference = Attention { nodes: 7, heads: 2, width, channels: 2, hidden: 24, has_score_weight, adjacency };
+        compare(&format!("{reference:?}"), &reference, 5, |_| 0.8, kernel(&reference));
     }
 }
 
 #[test]
 fn the_width_of_registers_does_not_show() {
-    let twin = Attention { nodes: 19, heads: 2, width: 40, channels: 3, hidden: 24, has_score_weight: true, adjacency: None };
-    same_bits(&twin, 1, kernel(&twin));
+    let reference =
+        Attention { nodes: 19, heads: 2, width: 40, channels: 3, hidden: 24, has_score_weight: true, adjacency: None };
+    same_bits(&reference, 1, kernel(&reference));
 }
 
 #[test]
 fn values_need_no_width() {
     let with_values = Attention { nodes: 5, heads: 2, width: 6, channels: 2, hidden: 4, has_score_weight: true, adjacency: None };
     compare("some value", &with_values, 1, |_| 0.8, kernel(&with_values));
-    let twin = Attention { hidden: 0, ..with_values };
-    compare("no value", &twin, 1, |_| 0.8, kernel(&twin));
+    let reference = Attention { hidden: 0, ..with_values };
+    compare("no value", &reference, 1, |_| 0.8, kernel(&reference));
 }
 
 /// The product of both wraps around to that of one head.
@@ -118,6 +119,6 @@ fn more_heads_than_memory_has_are_refused() {
 
 #[test]
 fn edges_need_no_channels() {
-    let twin = Attention { nodes: 5, heads: 1, width: 6, channels: 0, hidden: 3, has_score_weight: true, adjacency: None };
-    compare("no channels", &twin, 1, |_| 0.8, kernel(&twin));
+    let reference = Attention { nodes: 5, heads: 1, width: 6, channels: 0, hidden: 3, has_score_weight: true, adjacency: None };
+    compare("no channels", &reference, 1, |_| 0.8, kernel(&reference));
 }

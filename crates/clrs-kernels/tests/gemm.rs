@@ -23,8 +23,8 @@ fn all_forms_equal_plain_loops() {
     for _ in 0..300 {
         let [rows, k, n] = [0; 3].map(|_| sizes[random.below(sizes.len())]);
         let what = format!("[{rows}, {k}] [{k}, {n}]");
-        let (a, b, bias) = (random.numbers(rows * k, 1.0), random.numbers(k * n, 1.0), random.numbers(n, 1.0));
-        let old = random.numbers(rows * n, 1.0);
+        let (a, b, bias) = (random.values(rows * k, 1.0), random.values(k * n, 1.0), random.values(n, 1.0));
+        let old = random.values(rows * n, 1.0);
         let want = plain([rows, k, n], &a, &b);
         let with_bias: Vec<f64> = want.iter().enumerate().map(|(at, x)| (x + bias[at % n]).max(0.0)).collect();
         let with_old: Vec<f64> = want.iter().zip(&old).map(|(x, old)| x + old).collect();
@@ -57,7 +57,7 @@ fn every_row_has_the_same_bits_alone() {
 }
 
 fn rows_alone(random: &mut Random, rows: usize, k: usize, n: usize) {
-    let (a, b) = (narrow(&random.numbers(rows * k, 1.0)), narrow(&random.numbers(k * n, 1.0)));
+    let (a, b) = (narrow(&random.values(rows * k, 1.0)), narrow(&random.values(k * n, 1.0)));
     let packed = PackedMatrix::new(&b, k, n);
     for isa in Isa::available() {
         let mut all = vec![0.0; rows * n];

@@ -4,13 +4,13 @@ mod common;
 
 use clrs_kernels::reference::{EdgePointers, Pointers};
 use clrs_kernels::{Isa, Scratch, edge_pointers, pointers};
-use common::{Result, compare, compare_exactly, same_bits, shapes, with_scratch};
+use common::{KernelResult, compare, compare_exactly, same_bits, shapes, with_scratch};
 
-fn nodes(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
+fn nodes(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> KernelResult {
     with_scratch(|scratch| nodes_with(isa, inputs, d_logits, scratch))
 }
 
-fn nodes_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scratch) -> Result {
+fn nodes_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scratch) -> KernelResult {
     let given = pointers::Inputs {
         source: &inputs[0],
         target: &inputs[1],
@@ -39,11 +39,11 @@ fn nodes_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scr
     (logits, d)
 }
 
-fn edges(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> Result {
+fn edges(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32]) -> KernelResult {
     with_scratch(|scratch| edges_with(isa, inputs, d_logits, scratch))
 }
 
-fn edges_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scratch) -> Result {
+fn edges_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scratch) -> KernelResult {
     let given = edge_pointers::Inputs { edge_hidden: &inputs[0], target: &inputs[1], output_weight: &inputs[2] };
     let mut logits = vec![f32::NAN; d_logits.len()];
     edge_pointers::forward(isa, &given, &mut logits, scratch);
@@ -63,26 +63,26 @@ fn edges_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scr
 #[test]
 fn of_nodes_equal_their_twin() {
     for (i, (n, h, c)) in shapes().enumerate() {
-        let twin = Pointers { nodes: n, hidden: h, channels: c, edge_hidden: i % 2 == 1 };
-        compare(&format!("{twin:?}"), &twin, i as u64, |_| 0.7, nodes);
+        let reference = Pointers { nodes: n, hidden: h, channels: c, edge_hidden: i % 2 == 1 };
+        compare(&format!("{reference:?}"), &reference, i as u64, |_| 0.7, nodes);
     }
 }
 
 #[test]
 fn of_edges_equal_their_twin() {
     for (i, (n, h, _)) in shapes().enumerate() {
-        let twin = EdgePointers { nodes: n, hidden: h };
-        compare(&format!("{twin:?}"), &twin, i as u64, |_| 0.7, edges);
+        let reference = EdgePointers { nodes: n, hidden: h };
+        compare(&format!("{reference:?}"), &reference, i as u64, |_| 0.7, edges);
     }
 }
 
 #[test]
 fn on_a_grid_are_equal_ties_included() {
     for (n, h, c) in [(1, 1, 1), (3, 8, 2), (8, 24, 3), (13, 16, 4)] {
-        let twin = Pointers { nodes: n, hidden: h, channels: c, edge_hidden: n == 3 };
-        compare_exactly(&format!("{twin:?}"), &twin, 1, nodes);
-        let twin = EdgePointers { nodes: n, hidden: h };
-        compare_exactly(&format!("{twin:?}"), &twin, 1, edges);
+        let reference = Pointers { nodes: n, hidden: h, channels: c, edge_hidden: n == 3 };
+        compare_exactly(&format!("{reference:?}"), &reference, 1, nodes);
+        let reference = EdgePointers { nodes: n, hidden: h };
+        compare_exactly(&format!("{reference:?}"), &reference, 1, edges);
     }
 }
 
@@ -94,6 +94,6 @@ fn the_width_of_registers_does_not_show() {
 
 #[test]
 fn edges_need_no_channels() {
-    let twin = Pointers { nodes: 5, hidden: 20, channels: 0, edge_hidden: true };
-    compare("no channels", &twin, 1, |_| 0.7, nodes);
+    let reference = Pointers { nodes: 5, hidden: 20, channels: 0, edge_hidden: true };
+    compare("no channels", &reference, 1, |_| 0.7, nodes);
 }

@@ -4,9 +4,9 @@ mod common;
 
 use clrs_kernels::reference::{LayerNorm, Sinkhorn, Softmax};
 use clrs_kernels::{Isa, adam, rowwise, sinkhorn};
-use common::{Random, Result, compare, narrow, same_bits};
+use common::{KernelResult, Random, compare, narrow, same_bits};
 
-fn layer_norm(isa: Isa, inputs: &[Vec<f32>], d_out: &[f32]) -> Result {
+fn layer_norm(isa: Isa, inputs: &[Vec<f32>], d_out: &[f32]) -> KernelResult {
     let [x, scale, offset] = inputs else { panic!("three") };
     let (mut out, mut moments) = (vec![f32::NAN; x.len()], vec![f32::NAN; x.len() / scale.len() * 2]);
     rowwise::layer_norm(isa, x, scale, offset, &mut out, &mut moments);
@@ -16,30 +16,30 @@ fn layer_norm(isa: Isa, inputs: &[Vec<f32>], d_out: &[f32]) -> Result {
     (out, d)
 }
 
-fn softmax(twin: &Softmax) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
+fn softmax(reference: &Softmax) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult {
     move |isa, inputs, d_out| {
         let (mut out, mut d) = (inputs[0].clone(), d_out.to_vec());
-        if twin.log {
-            rowwise::log_softmax(isa, &mut out, twin.len);
-            rowwise::log_softmax_backward(isa, &out, &mut d, twin.len);
+        if reference.log {
+            rowwise::log_softmax(isa, &mut out, reference.len);
+            rowwise::log_softmax_backward(isa, &out, &mut d, reference.len);
         } else {
-            rowwise::softmax(isa, &mut out, twin.len);
-            rowwise::softmax_backward(isa, &out, &mut d, twin.len);
+            rowwise::softmax(isa, &mut out, reference.len);
+            rowwise::softmax_backward(isa, &out, &mut d, reference.len);
         }
         (out, vec![d])
     }
 }
 
-fn permutation(twin: &Sinkhorn) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
+fn permutation(reference: &Sinkhorn) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult {
     move |isa, inputs, d_out| {
         let (mut out, mut d) = (inputs[0].clone(), d_out.to_vec());
         let mut tape = sinkhorn::Tape::default();
-        sinkhorn::forward(isa, twin.nodes, &mut out, twin.iterations, Some(&mut tape));
+        sinkhorn::forward(isa, reference.nodes, &mut out, reference.iterations, Some(&mut tape));
         let mut without = inputs[0].clone();
-        sinkhorn::forward(isa, twin.nodes, &mut without, twin.iterations, None);
+        sinkhorn::forward(isa, reference.nodes, &mut without, reference.iterations, None);
         assert_eq!(out, without, "a tape changes nothing");
-        out.iter_mut().step_by(twin.nodes + 1).for_each(|x| *x = 0.0);
-        d.iter_mut().step_by(twin.nodes + 1).for_each(|d| *d = 0.0);
+        out.iter_mut().step_by(reference.nodes + 1).for_each(|x| *x = 0.0);
+        d.iter_mut().step_by(reference.nodes + 1).for_each(|d| *d = 0.0);
         sinkhorn::backward(isa, &tape, &mut d);
         (out, vec![d])
     }
@@ -50,8 +50,8 @@ fn layer_norm_equals_its_twin() {
     for (i, rows) in [1, 2, 7].into_iter().enumerate() {
         // Of two or three numbers little is left but what cancels.
         for len in [5, 8, 15, 16, 17, 24, 33, 128, 200] {
-            let twin = LayerNorm { rows, len };
-            compare(&format!("{twin:?}"), &twin, i as u64, |_| 1.0, layer_norm);
+            let reference = LayerNorm { rows, len };
+            compare(&format!("{reference:?}"), &reference, i as u64, |_| 1.0, layer_norm);
         }
     }
     same_bits(&LayerNorm { rows: 5, len: 41 }, 1, layer_norm);
@@ -71,13 +71,13 @@ fn softmax_equals_its_twin() {
     for (i, rows) in [1, 2, 7].into_iter().enumerate() {
         for len in [1, 2, 3, 8, 15, 16, 17, 24, 33, 128, 200] {
             for log in [false, true] {
-                let twin = Softmax { rows, len, log };
-                compare(&format!("{twin:?}"), &twin, i as u64, |_| 4.0, softmax(&twin));
+                let reference = Softmax { rows, len, log };
+                compare(&format!("{reference:?}"), &reference, i as u64, |_| 4.0, softmax(&reference));
             }
         }
     }
-    let twin = Softmax { rows: 5, len: 41, log: false };
-    same_bits(&twin, 1, softmax(&twin));
+    let reference = Softmax { rows: 5, len: 41, log: false };
+    same_bits(&reference, 1, softmax(&reference));
 }
 
 #[test]
@@ -111,12 +111,12 @@ fn softmax_of_far_numbers() {
 fn sinkhorn_equals_its_twin() {
     for (i, nodes) in [2, 3, 5, 16, 17, 33].into_iter().enumerate() {
         for iterations in [1, 10, 25] {
-            let twin = Sinkhorn { nodes, iterations };
-            compare(&format!("{twin:?}"), &twin, i as u64, |_| 0.3, permutation(&twin));
+            let reference = Sinkhorn { nodes, iterations };
+            compare(&format!("{reference:?}"), &reference, i as u64, |_| 0.3, permutation(&reference));
         }
     }
-    let twin = Sinkhorn { nodes: 19, iterations: 4 };
-    same_bits(&twin, 1, permutation(&twin));
+    let reference = Sinkhorn { nodes: 19, iterations: 4 };
+    same_bits(&reference, 1, permutation(&reference));
 }
 
 /// As `clrs-nn` has it.
@@ -136,11 +136,11 @@ fn adam_has_the_bits_of_the_plain_loop() {
     for isa in Isa::available() {
         for len in [0, 1, 15, 16, 17, 100] {
             for learning_rate in [Some(1e-3), None] {
-                let mut state = [0; 3].map(|_| narrow(&random.numbers(len, 1.0)));
+                let mut state = [0; 3].map(|_| narrow(&random.values(len, 1.0)));
                 state[2].iter_mut().for_each(|x| *x = x.abs());
                 let mut want = state.clone();
                 for update in 1..4 {
-                    let gradient = (update != 2).then(|| narrow(&random.numbers(len, 1.0)));
+                    let gradient = (update != 2).then(|| narrow(&random.values(len, 1.0)));
                     let bias_corrections = [1.0 - 0.9f32.powi(update), 1.0 - 0.999f32.powi(update)];
                     let rule = adam::Update { gradient_scale: 0.7, learning_rate, bias_corrections };
                     let [values, first, second] = &mut state;
@@ -159,7 +159,7 @@ fn adam_has_the_bits_of_the_plain_loop() {
 
 #[test]
 fn sums_of_squares_are_the_same_everywhere() {
-    let x = narrow(&Random::new(2).numbers(1003, 1.0));
+    let x = narrow(&Random::new(2).values(1003, 1.0));
     let want: f64 = x.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
     let sums: Vec<f64> = Isa::available().into_iter().map(|isa| adam::sum_of_squares(isa, &x)).collect();
     assert!(sums.iter().all(|&sum| sum == sums[0] && (sum - want).abs() < 1e-9 * want), "{sums:?}, {want}");

@@ -135,7 +135,7 @@ impl<'p> Read<'p> {
         let (b, n, h) = (self.nodes.samples, self.nodes.count, self.nodes.pass.hidden);
         let largest = |rows: Tensor<2>| {
             if self.nodes.pass.fused {
-                return fused::largest(self.nodes.pass, rows, n);
+                return fused::max_pool(self.nodes.pass, rows, n);
             }
             rows.reshape([b, n, h]).max_dim(1).reshape([b, h])
         };
@@ -246,7 +246,7 @@ impl Decoder {
             (Location::Node, &[node]) => {
                 let shape = if probe.kind == Kind::MaskOne { [b, 1, n] } else { [b, n, node.outputs] };
                 match self.column {
-                    Some(from) if pass.fused => fused::columns(pass, read.joined(), from..from + node.outputs, shape),
+                    Some(from) if pass.fused => fused::narrow(pass, read.joined(), from..from + node.outputs, shape),
                     _ => read.sum(node).shaped(|_| shape),
                 }
             }

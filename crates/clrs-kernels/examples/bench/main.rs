@@ -81,7 +81,7 @@ fn limits(isa: Isa, all: &[Entry]) -> Vec<Entry> {
     });
     let sizes = all.iter().filter_map(|entry| if let Work::Bytes(bytes) = entry.work { Some(bytes) } else { None });
     let copy = |bytes: usize| {
-        let (from, mut to) = (numbers(bytes / 8, 1), vec![0.0; bytes / 8]);
+        let (from, mut to) = (values(bytes / 8, 1), vec![0.0; bytes / 8]);
         Entry::new(&copy_name(bytes), Work::Bytes(bytes), move || {
             to.copy_from_slice(&from);
             std::hint::black_box(&mut to);
@@ -140,7 +140,7 @@ impl Entry {
 }
 
 /// Numbers between -1 and 1 that look random.
-pub(crate) fn numbers(count: usize, seed: u64) -> Vec<f32> {
+pub(crate) fn values(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

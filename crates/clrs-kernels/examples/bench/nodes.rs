@@ -3,7 +3,7 @@
 use clrs_kernels::messages::{self, Adjacency, Gradients, Inputs, PackedWeights, Tape, WeightGradients, Weights};
 use clrs_kernels::{Isa, Scratch, attention, edge_pointers, embedding_bag, pointers, triplets};
 
-use crate::{Entry, HIDDEN, Work, numbers};
+use crate::{Entry, HIDDEN, Work, values};
 
 /// Raw channels of an edge.
 const CHANNELS: usize = 4;
@@ -12,11 +12,11 @@ const CHANNELS: usize = 4;
 /// computed anew) and two per receiver.
 pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let (h, c) = (HIDDEN, CHANNELS);
-    let weight = |seed| numbers(h * h, seed).iter().map(|x| x * 0.15).collect::<Vec<f32>>();
-    let (edge, middle, last, bias) = (numbers(c * h, 1), weight(2), weight(3), numbers(h, 4));
+    let weight = |seed| values(h * h, seed).iter().map(|x| x * 0.15).collect::<Vec<f32>>();
+    let (edge, middle, last, bias) = (values(c * h, 1), weight(2), weight(3), values(h, 4));
     let weights = Weights { edge_weight: &edge, hidden_weight: &middle, hidden_bias: &bias, output_weight: &last };
     let prepared: &'static PackedWeights = Box::leak(Box::new(PackedWeights::new(&weights)));
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
     let inputs = Inputs {
         receivers: leak(n * h, 5),
         senders: leak(n * h, 6),
@@ -45,7 +45,7 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         for raw in [false, true] {
             let (mut d_receivers, mut d_senders) = (vec![0.0; n * h], vec![0.0; n * h]);
             let (mut d_edges, mut layers) = (vec![0.0; n * n * c], WeightGradients::new(h, c));
-            let (d_out, tape, mut scratch) = (numbers(n * h, 8), kept.clone(), Scratch::default());
+            let (d_out, tape, mut scratch) = (values(n * h, 8), kept.clone(), Scratch::default());
             let how = if keep { "kept" } else { "anew" };
             let with = if raw { ", channels" } else { "" };
             all.push(Entry::new(&format!("messages back, n = {n}, {how}{with}"), work, move || {
@@ -73,7 +73,7 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 /// Per pair and hidden number: a multiply-add for each channel and one for the logit, and a maximum; backward about twice that.
 pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let (h, c) = (HIDDEN, CHANNELS);
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
     let (from, to) = (leak(n * h, 1), leak(n * h, 2));
     let (edges, edge, last) = (leak(n * n * c, 3), leak(c * h, 4), leak(h, 5));
     let inputs = pointers::Inputs {
@@ -90,7 +90,7 @@ pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         pointers::forward(isa, &inputs, &mut logits, &mut scratch);
     }));
     for raw in [false, true] {
-        let d_logits = numbers(n * n, 6);
+        let d_logits = values(n * n, 6);
         let (mut d_from, mut d_to, mut d_edges) = (vec![0.0; n * h], vec![0.0; n * h], vec![0.0; n * n * c]);
         let (mut d_edge, mut d_last, mut scratch) = (vec![0.0; c * h], vec![0.0; h], Scratch::default());
         let with = if raw { ", channels" } else { "" };
@@ -113,14 +113,14 @@ pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 /// Per triplet and hidden number, a maximum and a multiply-add (counted as two); backward a comparison and two additions.
 pub(crate) fn pointers_of_edges(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let h = HIDDEN;
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
     let inputs = edge_pointers::Inputs { edge_hidden: leak(n * n * h, 1), target: leak(n * h, 2), output_weight: leak(h, 3) };
     let work = Work::Operations((2 * n * n * n * h) as f64);
     let (mut logits, mut scratch) = (vec![0.0; n * n * n], Scratch::default());
     all.push(Entry::new(&format!("edge pointers, n = {n}"), work, move || {
         edge_pointers::forward(isa, &inputs, &mut logits, &mut scratch);
     }));
-    let (d_logits, mut scratch) = (numbers(n * n * n, 4), Scratch::default());
+    let (d_logits, mut scratch) = (values(n * n * n, 4), Scratch::default());
     let (mut pairs, mut to, mut last) = (vec![0.0; n * n * h], vec![0.0; n * h], vec![0.0; h]);
     all.push(Entry::new(&format!("edge pointers back, n = {n}"), work, move || {
         let gradients = edge_pointers::Gradients { edge_hidden: &mut pairs, target: &mut to, output_weight: &mut last };
@@ -132,14 +132,14 @@ pub(crate) fn pointers_of_edges(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 pub(crate) fn triplet_maxima(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const FEATURES: usize = 8;
     let len = n * n * FEATURES;
-    let (a, b) = (numbers(len, 1), numbers(len, 2));
+    let (a, b) = (values(len, 1), values(len, 2));
     let (mut out, mut winners, mut scratch) = (vec![0.0; len], vec![0; len], Scratch::default());
     triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
     let kept = winners.clone();
     all.push(Entry::new(&format!("triplets, n = {n}"), Work::Operations((2 * len * n) as f64), move || {
         triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
     }));
-    let (d_out, mut d_a, mut d_b) = (numbers(len, 3), vec![0.0; len], vec![0.0; len]);
+    let (d_out, mut d_a, mut d_b) = (values(len, 3), vec![0.0; len], vec![0.0; len]);
     all.push(Entry::new(&format!("triplets back, n = {n}"), Work::Operations((2 * len) as f64), move || {
         triplets::backward((n, FEATURES), &kept, &d_out, &mut d_a, &mut d_b);
     }));
@@ -149,7 +149,7 @@ pub(crate) fn triplet_maxima(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const HEADS: usize = 8;
     let (h, c) = (HIDDEN, CHANNELS);
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
     for (name, w) in [("gat", HEADS), ("gatv2", h)] {
         let inputs = attention::Inputs {
             nodes: n,
@@ -172,7 +172,7 @@ pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         for raw in [false, true] {
             let [mut asking, mut asked] = [0; 2].map(|_| vec![0.0; n * w]);
             let (mut edges, mut edge, mut score) = (vec![0.0; n * n * c], vec![0.0; c * w], vec![0.0; w]);
-            let (mut values, d_out, tape, mut scratch) = (vec![0.0; n * h], numbers(n * h, 7), kept.clone(), Scratch::default());
+            let (mut values, d_out, tape, mut scratch) = (vec![0.0; n * h], values(n * h, 7), kept.clone(), Scratch::default());
             let with = if raw { ", channels" } else { "" };
             let products = if raw { 3 } else { 2 };
             let work = Work::Operations((n * n * 2 * (w * (products * c + 1) + 2 * h)) as f64);
@@ -195,14 +195,14 @@ pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 pub(crate) fn sentences(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const SIZE: usize = 16;
     let (rows, count, length) = ((n + 1) * (n + 1), HIDDEN - 1, HIDDEN);
-    let table: &'static [f32] = numbers(count * SIZE, 1).leak();
-    let positions: &'static [f32] = numbers(length * SIZE, 2).leak();
+    let table: &'static [f32] = values(count * SIZE, 1).leak();
+    let positions: &'static [f32] = values(length * SIZE, 2).leak();
     let words: &'static [u16] = (0..rows * length).map(|i| (i * 7 % HIDDEN) as u16).collect::<Vec<_>>().leak();
     let inputs = embedding_bag::Inputs { embedding_dim: SIZE, table, position_encoding: positions, indices: words };
     let work = Work::Operations((2 * rows * length * SIZE) as f64);
     let mut out = vec![0.0; rows * SIZE];
     all.push(Entry::new(&format!("words, n = {n}"), work, move || embedding_bag::forward(isa, &inputs, &mut out)));
-    let (d_out, mut d_table) = (numbers(rows * SIZE, 3), vec![0.0; count * SIZE]);
+    let (d_out, mut d_table) = (values(rows * SIZE, 3), vec![0.0; count * SIZE]);
     all.push(Entry::new(&format!("words back, n = {n}"), work, move || {
         embedding_bag::backward(isa, &inputs, &d_out, &mut d_table);
     }));

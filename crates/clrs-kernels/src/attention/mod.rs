@@ -21,12 +21,12 @@
 
 mod scores;
 
-use self::scores::{Scores, ScoresBack};
+use self::scores::{Scores, ScoresBackward};
 use crate::Scratch;
 use crate::gemm::{Accumulate, Epilogue, Gemm};
 use crate::isa::Isa;
-use crate::memory::{Mat, numbers};
-use crate::rowwise::{Softmax, SoftmaxBack};
+use crate::memory::{Mat, elements};
+use crate::rowwise::{Softmax, SoftmaxBackward};
 
 /// Added to the score of a node that is no neighbour.
 const NOTHING: f32 = -1e9;
@@ -80,7 +80,7 @@ pub struct Tape {
 
 /// Working memory.
 #[derive(Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct Workspace {
     /// `[w, n]`
     key: Mat,
     /// `[c * n, n]`
@@ -113,12 +113,12 @@ impl Inputs<'_> {
         let (nodes, heads) = (self.nodes, self.heads);
         assert!(nodes > 0 && heads > 0, "at least one node and one head");
         let (width, hidden) = (self.key.len() / nodes, self.value.len() / nodes);
-        let pairs = numbers([nodes, nodes]);
+        let pairs = elements([nodes, nodes]);
         let channels = self.edge_features.len() / pairs;
         assert!(width.is_multiple_of(heads) && hidden.is_multiple_of(heads), "heads divide both widths");
         assert!(self.query.len() == nodes * width && self.key.len() == nodes * width, "both sides are [n, w]");
         assert!(
-            self.edge_features.len() == pairs * channels && self.edge_weight.len() == numbers([channels, width]),
+            self.edge_features.len() == pairs * channels && self.edge_weight.len() == elements([channels, width]),
             "edge_features are [n, n, c]"
         );
         assert!(self.score_weight.is_none_or(|score| score.len() == width), "the score is [w]");
@@ -128,7 +128,7 @@ impl Inputs<'_> {
     }
 }
 
-impl Work {
+impl Workspace {
     /// Turns what lanes run over to the inside.
     fn fit(&mut self, inputs: &Inputs<'_>, shape: Shape) {
         let Shape { nodes: n, width, channels, .. } = shape;
@@ -162,7 +162,7 @@ pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32], tape: &mut Tape, 
     let work = &mut scratch.attention;
     work.fit(inputs, shape);
     let weights = &mut tape.weights;
-    weights.fit(numbers([heads, n]), n);
+    weights.fit(elements([heads, n]), n);
     isa.run(Scores {
         nodes: n,
         heads,
@@ -193,8 +193,8 @@ pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32], tape: &mut Tape, 
             b_row: hidden,
             c: &mut out[head * size..],
             c_row: hidden,
-            start: Accumulate::Zero,
-            end: Epilogue::Identity,
+            accumulate: Accumulate::Zero,
+            epilogue: Epilogue::Identity,
         });
     }
 }
@@ -223,7 +223,7 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
         work.d_scores.clear(); // nobody writes them
     }
     for head in 0..if size == 0 { 0 } else { heads } {
-        let (start, end) = (Accumulate::Zero, Epilogue::Identity);
+        let (accumulate, epilogue) = (Accumulate::Zero, Epilogue::Identity);
         isa.run(Gemm {
             m: n,
             n: size,
@@ -235,8 +235,8 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
             b_row: hidden,
             c: &mut gradients.value[head * size..],
             c_row: hidden,
-            start,
-            end,
+            accumulate,
+            epilogue,
         });
         isa.run(Gemm {
             m: n,
@@ -249,13 +249,13 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
             b_row: work.value.stride,
             c: &mut work.d_scores.data[head * n * stride..],
             c_row: stride,
-            start,
-            end,
+            accumulate,
+            epilogue,
         });
     }
     let used = heads * n * stride;
     let (y, d) = (&weights.data[..used], &mut work.d_scores.data[..used]);
-    isa.run(SoftmaxBack { y, d, len: n, stride, log: false });
+    isa.run(SoftmaxBackward { y, d, len: n, stride, log: false });
 
     work.d_key.fit(width, n);
     work.d_key.clear();
@@ -266,7 +266,7 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
     work.d_edge_weight.resize(channels * width, 0.0);
     work.d_score_weight.clear();
     work.d_score_weight.resize(width, 0.0);
-    isa.run(ScoresBack {
+    isa.run(ScoresBackward {
         nodes: n,
         heads,
         query: inputs.query,

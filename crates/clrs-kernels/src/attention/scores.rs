@@ -1,7 +1,7 @@
 //! Inner loops of scores: sixteen asked nodes at once.
 
 use crate::isa::Kernel;
-use crate::memory::{Mat, holds};
+use crate::memory::{Mat, has_rows};
 use crate::simd::{LANES, Simd};
 
 /// The slope of the reference's leaky rectifier for negative numbers.
@@ -31,8 +31,8 @@ fn check(n: usize, query: &[f32], key: &Mat, edge_features: &Mat, edge_weight: &
     assert!(query.len() == n * w && edge_weight.len() == c * w && edge_features.rows == c * n);
     assert!(key.rows == w && key.columns == n && edge_features.columns == n);
     assert!(
-        holds(&key.data, w, key.stride, key.width())
-            && holds(&edge_features.data, c * n, edge_features.stride, edge_features.width())
+        has_rows(&key.data, w, key.stride, key.width())
+            && has_rows(&edge_features.data, c * n, edge_features.stride, edge_features.width())
     );
     (w, c)
 }
@@ -45,7 +45,7 @@ impl Kernel for Scores<'_> {
         let n = self.nodes;
         check(n, self.query, self.key, self.edge_features, self.edge_weight, self.score_weight);
         assert!(self.out.rows == self.heads * n && self.out.columns == n && self.score_weight.len().is_multiple_of(self.heads));
-        assert!(holds(&self.out.data, self.out.rows, self.out.stride, self.out.width()));
+        assert!(has_rows(&self.out.data, self.out.rows, self.out.stride, self.out.width()));
         let mut x = 0;
         // SAFETY: the asserts bound all accesses to nodes that are there.
         unsafe {
@@ -78,7 +78,7 @@ unsafe fn scores<S: Simd, const R: usize>(s: S, p: &mut Scores<'_>, x: usize) {
             for head in 0..p.heads {
                 let mut sums = [s.splat(0.0); R];
                 for k in head * part..(head + 1) * part {
-                    let key = s.read(p.key.data.as_ptr().add(k * p.key.stride + y));
+                    let key = s.load_ptr(p.key.data.as_ptr().add(k * p.key.stride + y));
                     let mut match_ = [key; R];
                     for r in 0..R {
                         match_[r] = s.add(key, s.splat(*p.query.get_unchecked((x + r) * w + k)));
@@ -87,7 +87,7 @@ unsafe fn scores<S: Simd, const R: usize>(s: S, p: &mut Scores<'_>, x: usize) {
                         let edge_weight = s.splat(*p.edge_weight.get_unchecked(c * w + k));
                         let raw = p.edge_features.data.as_ptr().add((c * n + x) * p.edge_features.stride + y);
                         for r in 0..R {
-                            match_[r] = s.fma(edge_weight, s.read(raw.add(r * p.edge_features.stride)), match_[r]);
+                            match_[r] = s.fma(edge_weight, s.load_ptr(raw.add(r * p.edge_features.stride)), match_[r]);
                         }
                     }
                     let score_weight = s.splat(*p.score_weight.get_unchecked(k));
@@ -98,7 +98,7 @@ unsafe fn scores<S: Simd, const R: usize>(s: S, p: &mut Scores<'_>, x: usize) {
                 }
                 for r in 0..R {
                     let to = (head * n + x + r) * p.out.stride + y;
-                    s.write(p.out.data.as_mut_ptr().add(to), sums[r]);
+                    s.store_ptr(p.out.data.as_mut_ptr().add(to), sums[r]);
                 }
             }
         }
@@ -106,7 +106,7 @@ unsafe fn scores<S: Simd, const R: usize>(s: S, p: &mut Scores<'_>, x: usize) {
 }
 
 /// From the gradients of scores to all others, all of which are added to but `d_query`, which is written.
-pub(super) struct ScoresBack<'a> {
+pub(super) struct ScoresBackward<'a> {
     pub(super) nodes: usize,
     pub(super) heads: usize,
     pub(super) query: &'a [f32],
@@ -127,7 +127,7 @@ pub(super) struct ScoresBack<'a> {
     pub(super) pairs: &'a mut Mat,
 }
 
-impl Kernel for ScoresBack<'_> {
+impl Kernel for ScoresBackward<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -136,14 +136,14 @@ impl Kernel for ScoresBack<'_> {
         let (w, channels) = check(n, self.query, self.key, self.edge_features, self.edge_weight, self.score_weight);
         let width = self.key.width();
         assert!(w.is_multiple_of(self.heads) && self.d_scores.rows == self.heads * n && self.d_scores.columns == n);
-        assert!(holds(&self.d_scores.data, self.heads * n, self.d_scores.stride, width));
+        assert!(has_rows(&self.d_scores.data, self.heads * n, self.d_scores.stride, width));
         assert!(self.d_query.len() == n * w && self.d_edge_weight.len() == channels * w && self.d_score_weight.len() == w);
-        assert!(holds(&self.d_key.data, w, self.d_key.stride, width));
-        assert!(holds(&self.pairs.data, n, self.pairs.stride, width) && self.pairs.stride == self.edge_features.stride);
+        assert!(has_rows(&self.d_key.data, w, self.d_key.stride, width));
+        assert!(has_rows(&self.pairs.data, n, self.pairs.stride, width) && self.pairs.stride == self.edge_features.stride);
         if let Some(d_edge_features) = &self.d_edge_features {
             assert!(
                 d_edge_features.stride == self.edge_features.stride
-                    && holds(&d_edge_features.data, channels * n, d_edge_features.stride, width)
+                    && has_rows(&d_edge_features.data, channels * n, d_edge_features.stride, width)
             );
         }
         for k in 0..w {
@@ -154,9 +154,9 @@ impl Kernel for ScoresBack<'_> {
 }
 
 /// # Safety
-/// What [`ScoresBack::run`] asserts has to hold, and column `k` has to be there.
+/// What [`ScoresBackward::run`] asserts has to hold, and column `k` has to be there.
 #[inline(always)]
-unsafe fn column<S: Simd>(s: S, p: &mut ScoresBack<'_>, k: usize, width: usize) {
+unsafe fn column<S: Simd>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usize) {
     let (n, w) = (p.nodes, p.score_weight.len());
     let (channels, head) = (p.edge_features.rows / n, k / (w / p.heads));
     let zero = s.splat(0.0);
@@ -176,32 +176,32 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBack<'_>, k: usize, width: usize) 
             let block = begin..n.min(begin + LANES);
             let mut d_query = [zero; LANES];
             for y in (0..width).step_by(LANES) {
-                let key = s.read(key.add(y));
-                let mut d_sum = s.read(d_key.add(y));
+                let key = s.load_ptr(key.add(y));
+                let mut d_sum = s.load_ptr(d_key.add(y));
                 for x in block.clone() {
                     let mut match_ = s.add(s.splat(*query.add(x * w)), key);
                     for c in 0..channels {
-                        let raw = s.read(edge_features.add((c * n + x) * stride + y));
+                        let raw = s.load_ptr(edge_features.add((c * n + x) * stride + y));
                         match_ = s.fma(s.splat(*edge_weight.add(c * w)), raw, match_);
                     }
                     // Nothing behind the end of the row.
-                    let d = s.get(&d_scores[x * d_scores_stride..][..n], y);
+                    let d = s.load_at(&d_scores[x * d_scores_stride..][..n], y);
                     let leaky = s.max(match_, s.mul(s.splat(SLOPE), match_));
                     d_score_weight = s.fma(d, leaky, d_score_weight);
                     let d_match = s.mul(d, s.select_gt(match_, zero, score_weight, slow));
                     d_query[x - begin] = s.add(d_query[x - begin], d_match);
                     d_sum = s.add(d_sum, d_match);
-                    s.write(pairs_at.add(x * stride + y), d_match);
+                    s.store_ptr(pairs_at.add(x * stride + y), d_match);
                 }
-                s.write(d_key.add(y), d_sum);
+                s.store_ptr(d_key.add(y), d_sum);
             }
             let mut sums = [0.0; LANES];
-            s.store(&mut sums, s.sums(d_query));
+            s.store(&mut sums, s.reduce_sums(d_query));
             for (x, sum) in block.zip(sums) {
                 p.d_query[x * w + k] = sum;
             }
         }
-        p.d_score_weight[k] += s.sum(d_score_weight);
+        p.d_score_weight[k] += s.reduce_sum(d_score_weight);
         let mut first = 0;
         while first < channels {
             match channels - first {
@@ -220,7 +220,7 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBack<'_>, k: usize, width: usize) 
 /// # Safety
 /// As [`column`]; the channels have to be there.
 #[inline(always)]
-unsafe fn pairs<S: Simd, const C: usize>(s: S, p: &mut ScoresBack<'_>, k: usize, width: usize, first: usize) {
+unsafe fn pairs<S: Simd, const C: usize>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usize, first: usize) {
     let (n, w, stride) = (p.nodes, p.score_weight.len(), p.edge_features.stride);
     let mut edge_weight = [s.splat(0.0); C];
     for c in 0..C {
@@ -233,18 +233,18 @@ unsafe fn pairs<S: Simd, const C: usize>(s: S, p: &mut ScoresBack<'_>, k: usize,
     unsafe {
         for x in 0..n {
             for y in (0..width).step_by(LANES) {
-                let d = s.read(pairs.add(x * stride + y));
+                let d = s.load_ptr(pairs.add(x * stride + y));
                 for c in 0..C {
                     let at = ((first + c) * n + x) * stride + y;
-                    sums[c] = s.fma(d, s.read(edge_features.add(at)), sums[c]);
+                    sums[c] = s.fma(d, s.load_ptr(edge_features.add(at)), sums[c]);
                     if let Some(d_edge_features) = d_edge_features {
-                        s.write(d_edge_features.add(at), s.fma(edge_weight[c], d, s.read(d_edge_features.add(at))));
+                        s.store_ptr(d_edge_features.add(at), s.fma(edge_weight[c], d, s.load_ptr(d_edge_features.add(at))));
                     }
                 }
             }
         }
     }
     for c in 0..C {
-        p.d_edge_weight[(first + c) * w + k] += s.sum(sums[c]);
+        p.d_edge_weight[(first + c) * w + k] += s.reduce_sum(sums[c]);
     }
 }

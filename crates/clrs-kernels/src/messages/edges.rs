@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug)]
 pub enum Adjacency<'a> {
     /// From every node.
-    All,
+    Full,
     /// From itself only.
-    Itself,
+    SelfLoops,
     /// From its neighbours: of `[n, n]`, sender first, those that are true.
-    Neighbours(&'a [bool]),
+    Mask(&'a [bool]),
 }
 
 /// The way of a message.
@@ -65,7 +65,7 @@ impl EdgeList {
     }
 
     /// Whether a node could have heard from more nodes, so that their silence takes part in the maximum.
-    pub(crate) fn misses(&self, receiver: usize) -> bool {
+    pub(crate) fn is_masked(&self, receiver: usize) -> bool {
         self.kind == Kind::Neighbours && ((self.start[receiver + 1] - self.start[receiver]) as usize) < self.nodes
     }
 }

@@ -28,13 +28,13 @@ mod tiles;
 
 use std::sync::OnceLock;
 
-use self::argmax::{NOBODY, Won};
+use self::argmax::{ArgmaxMessages, NO_MESSAGE};
 pub use self::counters::MessageCounts;
 pub use self::edges::Adjacency;
 use self::edges::EdgeList;
 pub use self::tiles::{backward, forward};
-use crate::memory::{Buffer, Mat, numbers};
-use crate::sparse::Lists;
+use crate::memory::{Buffer, Mat, elements};
+use crate::sparse::CompressedRows;
 
 /// Messages at once. Two tiles of 128 x 128 numbers are 144 KB, in the second-level cache. Smaller ones read the weights more
 /// often; larger ones gain nothing.
@@ -118,7 +118,7 @@ impl Inputs<'_> {
         let n = self.receivers.len() / prepared.hidden;
         assert_eq!(self.receivers.len(), n * prepared.hidden, "receivers are [n, h]");
         assert_eq!(self.senders.len(), n * prepared.hidden, "senders are [n, h]");
-        assert_eq!(self.edge_features.len(), numbers([n, n, prepared.edge_weight.rows]), "edges are [n, n, c]");
+        assert_eq!(self.edge_features.len(), elements([n, n, prepared.edge_weight.rows]), "edges are [n, n, c]");
         if let Adjacency::Mask(of) = self.adjacency {
             assert_eq!(of.len(), n * n, "neighbours are [n, n]");
         }
@@ -132,7 +132,7 @@ pub struct Tape {
     saves_hidden: bool,
     list: EdgeList,
     /// `[n, h]`: which message of the receiver's list won.
-    places: Vec<u16>,
+    argmax: Vec<u16>,
     /// What came into the last layer, a row per message.
     hidden: Mat,
 }
@@ -146,9 +146,9 @@ impl Tape {
 
     /// Who sent the largest message to a node in a channel, or nobody if silence won.
     pub fn argmax(&self, receiver: usize, channel: usize) -> Option<usize> {
-        let h = self.places.len() / self.list.nodes;
-        let place = self.places[receiver * h + channel];
-        let edge = (place != NOBODY).then(|| self.list.start[receiver] as usize + usize::from(place))?;
+        let h = self.argmax.len() / self.list.nodes;
+        let index = self.argmax[receiver * h + channel];
+        let edge = (index != NO_MESSAGE).then(|| self.list.start[receiver] as usize + usize::from(index))?;
         Some(self.list.edges[edge].sender.into())
     }
 }
@@ -209,7 +209,7 @@ pub struct Gradients<'a> {
 
 /// Working memory.
 #[derive(Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct Workspace {
     list: EdgeList,
     to: Mat,
     from: Mat,
@@ -217,19 +217,19 @@ pub(crate) struct Work {
     second: Mat,
     grad: Mat,
     best: Mat,
-    place: Mat,
+    argmax: Mat,
     /// Where the channels of the messages in a tile are.
     channels: Vec<usize>,
-    won: Won,
-    lists: Lists,
+    argmax_messages: ArgmaxMessages,
+    compressed: CompressedRows,
 }
 
-impl Work {
+impl Workspace {
     fn fit(&mut self, n: usize, prepared: &PackedWeights, inputs: &Inputs<'_>) {
         for tile in [&mut self.first, &mut self.second, &mut self.grad] {
             tile.fit(TILE, prepared.hidden);
         }
-        for nodes in [&mut self.to, &mut self.adjacency, &mut self.best, &mut self.place] {
+        for nodes in [&mut self.to, &mut self.from, &mut self.best, &mut self.argmax] {
             nodes.fit(n, prepared.hidden);
         }
         self.to.fill_from(inputs.receivers);

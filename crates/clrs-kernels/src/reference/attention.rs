@@ -1,6 +1,6 @@
 //! The twin of [`crate::attention`].
 
-use super::{ReferenceOp, add, smallest, softmax, softmax_back, times, times_back};
+use super::{ReferenceOp, add, matvec, matvec_backward, min_abs, softmax, softmax_backward};
 
 const SLOPE: f64 = 0.01;
 
@@ -27,7 +27,7 @@ impl Attention {
     /// What the score of a pair is made of, before the rectifier.
     fn sum(&self, inputs: &[Vec<f64>], x: usize, y: usize) -> Vec<f64> {
         let (n, w, c) = (self.nodes, self.width, self.channels);
-        let mut sum = times(&inputs[2][(x * n + y) * c..][..c], &inputs[3], w);
+        let mut sum = matvec(&inputs[2][(x * n + y) * c..][..c], &inputs[3], w);
         add(&mut sum, &inputs[0][x * w..][..w]);
         add(&mut sum, &inputs[1][y * w..][..w]);
         sum
@@ -77,7 +77,7 @@ impl ReferenceOp for Attention {
                 }
             }
         }
-        let pairs = (0..n * n).map(|pair| smallest(&self.sum(inputs, pair / n, pair % n)));
+        let pairs = (0..n * n).map(|pair| min_abs(&self.sum(inputs, pair / n, pair % n)));
         (out, pairs.fold(f64::INFINITY, f64::min))
     }
 
@@ -96,7 +96,7 @@ impl ReferenceOp for Attention {
                         d[4][y * h + k] += weights[y] * d_output[x * h + k];
                     }
                 }
-                for (y, d_score) in softmax_back(&weights, &d_weights).into_iter().enumerate() {
+                for (y, d_score) in softmax_backward(&weights, &d_weights).into_iter().enumerate() {
                     let sum = self.sum(inputs, x, y);
                     for k in head * part..(head + 1) * part {
                         let slope = if sum[k] > 0.0 { 1.0 } else { SLOPE };
@@ -109,7 +109,7 @@ impl ReferenceOp for Attention {
             }
             for (y, d_sum) in d_sums.iter().enumerate() {
                 let pair = x * n + y;
-                let d_raw = times_back(&inputs[2][pair * c..][..c], &inputs[3], d_sum, &mut d[3]);
+                let d_raw = matvec_backward(&inputs[2][pair * c..][..c], &inputs[3], d_sum, &mut d[3]);
                 add(&mut d[2][pair * c..][..c], &d_raw);
                 add(&mut d[0][x * w..][..w], d_sum);
                 add(&mut d[1][y * w..][..w], d_sum);

@@ -1,6 +1,6 @@
 //! The twins of [`crate::pointers`] and [`crate::edge_pointers`].
 
-use super::{ReferenceOp, add, times, times_back};
+use super::{ReferenceOp, add, matvec, matvec_backward};
 
 /// Inputs: as [`crate::pointers::Inputs`] has them.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ impl Pointers {
     /// What node `i`, pointing, compares with `p[i]`: the vector of node `j`, pointed at.
     fn other(&self, inputs: &[Vec<f64>], i: usize, j: usize) -> Vec<f64> {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
-        let mut sum = times(&inputs[2][(j * n + i) * c..][..c], &inputs[3], h);
+        let mut sum = matvec(&inputs[2][(j * n + i) * c..][..c], &inputs[3], h);
         add(&mut sum, &inputs[1][j * h..][..h]);
         if self.edge_hidden {
             add(&mut sum, &inputs[5][(j * n + i) * h..][..h]);
@@ -72,7 +72,7 @@ impl ReferenceOp for Pointers {
                     *side += d_logit * inputs[4][k];
                 }
                 let pair = j * n + i;
-                let d_raw = times_back(&inputs[2][pair * c..][..c], &inputs[3], &d_other, &mut d[3]);
+                let d_raw = matvec_backward(&inputs[2][pair * c..][..c], &inputs[3], &d_other, &mut d[3]);
                 add(&mut d[2][pair * c..][..c], &d_raw);
                 add(&mut d[1][j * h..][..h], &d_other);
                 if self.edge_hidden {

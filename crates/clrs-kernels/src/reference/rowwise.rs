@@ -1,6 +1,6 @@
 //! The twins of [`crate::rowwise`] and [`crate::sinkhorn`].
 
-use super::{ReferenceOp, softmax, softmax_back};
+use super::{ReferenceOp, softmax, softmax_backward};
 
 /// Inputs: rows, scale and offset.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ fn log_softmax(row: &[f64]) -> Vec<f64> {
     row.iter().map(|x| x - top - total.ln()).collect()
 }
 
-fn log_softmax_back(y: &[f64], d_y: &[f64]) -> Vec<f64> {
+fn log_softmax_backward(y: &[f64], d_y: &[f64]) -> Vec<f64> {
     let total = d_y.iter().sum::<f64>();
     y.iter().zip(d_y).map(|(y, d)| d - y.exp() * total).collect()
 }
@@ -84,7 +84,7 @@ impl ReferenceOp for Softmax {
     fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>> {
         let rows = inputs[0].chunks_exact(self.len).zip(d_output.chunks_exact(self.len));
         let back = |(row, d): (&[f64], &[f64])| {
-            if self.log { log_softmax_back(&log_softmax(row), d) } else { softmax_back(&softmax(row), d) }
+            if self.log { log_softmax_backward(&log_softmax(row), d) } else { softmax_backward(&softmax(row), d) }
         };
         vec![rows.flat_map(back).collect()]
     }
@@ -137,7 +137,7 @@ impl ReferenceOp for Sinkhorn {
         for iterate in self.iterates(&inputs[0]).iter().rev() {
             // Columns first: the last normalisation was theirs.
             d = transpose(n, &d);
-            d = iterate.chunks_exact(n).zip(d.chunks_exact(n)).flat_map(|(y, d)| log_softmax_back(y, d)).collect();
+            d = iterate.chunks_exact(n).zip(d.chunks_exact(n)).flat_map(|(y, d)| log_softmax_backward(y, d)).collect();
         }
         vec![d.iter().map(|d| d / 0.1).collect()]
     }

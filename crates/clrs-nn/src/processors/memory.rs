@@ -51,7 +51,7 @@ impl Memory {
     /// The mean of answers, weighted by how well a question, `[questions, EMBEDDING]`, matches its stories.
     fn recall(&self, pass: &Pass, question: Tensor<2>, stories: Tensor<2>, answers: Tensor<2>) -> Tensor<2> {
         if pass.fused {
-            return fused::recall(pass, question, stories, answers, self.contents);
+            return fused::memory_attention(pass, question, stories, answers, self.contents);
         }
         let (device, [count, _]) = (question.device(), question.dims());
         let own = stories.dims()[0] / count;
@@ -129,7 +129,7 @@ impl Sentences {
     fn embed(&self, pass: &Pass, table: Handle) -> Tensor<2> {
         let positions = positions(self.length);
         if pass.fused {
-            return fused::words(pass, Arc::clone(&self.words), table, Arc::new(positions));
+            return fused::embedding_bag(pass, Arc::clone(&self.words), table, Arc::new(positions));
         }
         let count = self.words.len() / self.length;
         let special = [vec![0.0f32; EMBEDDING], vec![f32::NAN; EMBEDDING]].concat();

@@ -1,4 +1,4 @@
-//! Sentences as sums of their words.
+//! EmbeddingBag as sums of their words.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::parameters::Handle;
 use crate::pass::Learnt;
 use crate::weights::Piece;
 
-/// Sentences of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
-pub(crate) fn words(pass: &Pass, words: Arc<Vec<u16>>, table: Handle, positions: Arc<Vec<f32>>) -> Tensor<2> {
+/// EmbeddingBag of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
+pub(crate) fn embedding_bag(pass: &Pass, words: Arc<Vec<u16>>, table: Handle, positions: Arc<Vec<f32>>) -> Tensor<2> {
     let table = pass.learnt(Piece::Whole(table));
-    compute(pass, Sentences { words, positions, table }, Vec::new())
+    compute(pass, EmbeddingBag { words, positions, table }, Vec::new())
 }
 
-struct Sentences {
+struct EmbeddingBag {
     words: Arc<Vec<u16>>,
     positions: Arc<Vec<f32>>,
     table: Learnt,
 }
 
-impl Sentences {
+impl EmbeddingBag {
     fn inputs(&self) -> Inputs<'_> {
         let [_, size] = self.table.matrix.dims();
         Inputs {
@@ -36,7 +36,7 @@ impl Sentences {
     }
 }
 
-impl Operation for Sentences {
+impl Operation for EmbeddingBag {
     fn shape(&self) -> Vec<usize> {
         let [_, size] = self.table.matrix.dims();
         vec![self.words.len() * size / self.positions.len(), size]
