@@ -7,20 +7,20 @@ use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
 
 /// How much of the mean of gradients stays.
-pub const FIRST_DECAY: f32 = 0.9;
+pub const BETA1: f32 = 0.9;
 /// How much of the mean of their squares stays.
-pub const SECOND_DECAY: f32 = 0.999;
+pub const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
 /// What is the same for all numbers of an update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Update {
     /// What gradients are multiplied by, to clip them.
-    pub scale: f32,
+    pub gradient_scale: f32,
     /// Size of a step, or nothing for values that stay as they are.
     pub learning_rate: Option<f32>,
     /// By how much means fall short after so many updates: `1 - 0.9^updates` and `1 - 0.999^updates`.
-    pub parts: [f32; 2],
+    pub bias_corrections: [f32; 2],
 }
 
 /// Moves values, and the means of gradients and of their squares. Without a gradient it is 0.
@@ -46,19 +46,19 @@ impl Kernel for Step<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Update { scale, learning_rate, parts } = self.rule;
+        let Update { gradient_scale, learning_rate, bias_corrections } = self.rule;
         for at in (0..self.values.len()).step_by(LANES) {
-            let gradient = self.gradient.map_or(s.splat(0.0), |gradient| s.mul(s.get(gradient, at), s.splat(scale)));
-            let new = s.mul(s.splat(1.0 - FIRST_DECAY), gradient);
-            let first = s.add(s.mul(s.splat(FIRST_DECAY), s.get(self.first, at)), new);
-            let new = s.mul(s.mul(s.splat(1.0 - SECOND_DECAY), gradient), gradient);
-            let second = s.add(s.mul(s.splat(SECOND_DECAY), s.get(self.second, at)), new);
-            s.put(self.first, at, first);
-            s.put(self.second, at, second);
+            let gradient = self.gradient.map_or(s.splat(0.0), |gradient| s.mul(s.load_at(gradient, at), s.splat(gradient_scale)));
+            let new = s.mul(s.splat(1.0 - BETA1), gradient);
+            let first = s.add(s.mul(s.splat(BETA1), s.load_at(self.first, at)), new);
+            let new = s.mul(s.mul(s.splat(1.0 - BETA2), gradient), gradient);
+            let second = s.add(s.mul(s.splat(BETA2), s.load_at(self.second, at)), new);
+            s.store_at(self.first, at, first);
+            s.store_at(self.second, at, second);
             if let Some(rate) = learning_rate {
-                let root = s.sqrt(s.div(second, s.splat(parts[1])));
-                let step = s.div(s.div(first, s.splat(parts[0])), s.add(root, s.splat(EPSILON)));
-                s.put(self.values, at, s.sub(s.get(self.values, at), s.mul(s.splat(rate), step)));
+                let root = s.sqrt(s.div(second, s.splat(bias_corrections[1])));
+                let step = s.div(s.div(first, s.splat(bias_corrections[0])), s.add(root, s.splat(EPSILON)));
+                s.store_at(self.values, at, s.sub(s.load_at(self.values, at), s.mul(s.splat(rate), step)));
             }
         }
     }

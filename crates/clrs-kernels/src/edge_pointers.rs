@@ -16,34 +16,34 @@
 
 use crate::Scratch;
 use crate::isa::{Isa, Kernel};
-use crate::memory::{Buffer, Mat, holds, numbers, padded, without_tails};
+use crate::memory::{Buffer, Mat, elements, has_rows, padded, padded_rows};
 use crate::simd::{LANES, Simd};
 
 /// What the logits are made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// `e`, `[n, n, h]`
-    pub pairs: &'a [f32],
+    pub edge_hidden: &'a [f32],
     /// `t`, `[n, h]`
-    pub to: &'a [f32],
+    pub target: &'a [f32],
     /// `[h]`
-    pub last: &'a [f32],
+    pub output_weight: &'a [f32],
 }
 
 /// Where [`backward`] puts gradients, shaped as [`Inputs`].
 #[derive(Debug)]
 pub struct Gradients<'a> {
     /// Written.
-    pub pairs: &'a mut [f32],
+    pub edge_hidden: &'a mut [f32],
     /// Written.
-    pub to: &'a mut [f32],
+    pub target: &'a mut [f32],
     /// Added to.
-    pub last: &'a mut [f32],
+    pub output_weight: &'a mut [f32],
 }
 
 /// Working memory.
 #[derive(Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct Workspace {
     pairs: Mat,
     to: Mat,
     last: Buffer,
@@ -55,9 +55,9 @@ pub(crate) struct Work {
 impl Inputs<'_> {
     /// Nodes and hidden numbers.
     fn shape(&self) -> (usize, usize) {
-        let h = self.last.len();
-        let n = self.to.len() / h;
-        assert!(self.to.len() == n * h && self.pairs.len() == numbers([n, n, h]), "nodes are [n, h], pairs [n, n, h]");
+        let h = self.output_weight.len();
+        let n = self.target.len() / h;
+        assert!(self.target.len() == n * h && self.edge_hidden.len() == elements([n, n, h]), "nodes are [n, h], pairs [n, n, h]");
         (n, h)
     }
 }
@@ -76,16 +76,16 @@ impl Rows<'_> {
     fn check(&self) {
         let (n, width) = (self.nodes, self.width);
         assert!(width.is_multiple_of(LANES) && self.last.len() >= width);
-        assert!(holds(self.pairs.0, n * n, self.pairs.1, width) && holds(self.to.0, n, self.to.1, width));
+        assert!(has_rows(self.pairs.0, n * n, self.pairs.1, width) && has_rows(self.to.0, n, self.to.1, width));
     }
 }
 
 fn rows<'a>(inputs: &Inputs<'a>, pairs: &'a mut Mat, to: &'a mut Mat, last: &'a mut Buffer) -> Rows<'a> {
     let (nodes, h) = inputs.shape();
     last.fit(h);
-    last[..h].copy_from_slice(inputs.last);
+    last[..h].copy_from_slice(inputs.output_weight);
     last[h..].fill(0.0);
-    let [pairs, to] = [(inputs.pairs, pairs), (inputs.to, to)].map(|(dense, copy)| without_tails(dense, h, copy));
+    let [pairs, to] = [(inputs.edge_hidden, pairs), (inputs.target, to)].map(|(dense, copy)| padded_rows(dense, h, copy));
     Rows { nodes, width: padded(h), pairs, to, last }
 }
 
@@ -94,9 +94,9 @@ fn rows<'a>(inputs: &Inputs<'a>, pairs: &'a mut Mat, to: &'a mut Mat, last: &'a 
 /// # Panics
 /// If lengths do not match.
 pub fn forward(isa: Isa, inputs: &Inputs<'_>, logits: &mut [f32], scratch: &mut Scratch) {
-    let Work { pairs, to, last, .. } = &mut scratch.edge_pointers;
+    let Workspace { pairs, to, last, .. } = &mut scratch.edge_pointers;
     let rows = rows(inputs, pairs, to, last);
-    assert_eq!(logits.len(), numbers([rows.nodes; 3]), "logits are [n, n, n]");
+    assert_eq!(logits.len(), elements([rows.nodes; 3]), "logits are [n, n, n]");
     isa.run(Forward { rows, logits });
 }
 
@@ -162,13 +162,13 @@ unsafe fn block<S: Simd, const R: usize, const K: usize>(s: S, p: &mut Forward<'
     for c in (0..x.width).step_by(LANES) {
         // SAFETY: as the caller says.
         unsafe {
-            let last = s.read(x.last.as_ptr().add(c));
+            let last = s.load_ptr(x.last.as_ptr().add(c));
             let mut to = [last; K];
             for k in 0..K {
-                to[k] = s.read(x.to.0.as_ptr().add((node + k) * x.to.1 + c));
+                to[k] = s.load_ptr(x.to.0.as_ptr().add((node + k) * x.to.1 + c));
             }
             for r in 0..R {
-                let from = s.read(x.pairs.0.as_ptr().add((pair + r) * x.pairs.1 + c));
+                let from = s.load_ptr(x.pairs.0.as_ptr().add((pair + r) * x.pairs.1 + c));
                 for k in 0..K {
                     sums[r][k] = s.fma(last, s.max(from, to[k]), sums[r][k]);
                 }
@@ -183,7 +183,7 @@ unsafe fn block<S: Simd, const R: usize, const K: usize>(s: S, p: &mut Forward<'
                 registers[r * K + k] = sums[r][k];
             }
         }
-        s.store(&mut logits, s.sums(registers));
+        s.store(&mut logits, s.reduce_sums(registers));
         for r in 0..R {
             p.logits[(pair + r) * x.nodes + node..][..K].copy_from_slice(&logits[r * K..][..K]);
         }
@@ -192,7 +192,7 @@ unsafe fn block<S: Simd, const R: usize, const K: usize>(s: S, p: &mut Forward<'
     for r in 0..R {
         let logits = &mut p.logits[(pair + r) * x.nodes + node..][..K];
         for k in 0..K {
-            logits[k] = s.sum(sums[r][k]);
+            logits[k] = s.reduce_sum(sums[r][k]);
         }
     }
 }
@@ -203,8 +203,8 @@ unsafe fn block<S: Simd, const R: usize, const K: usize>(s: S, p: &mut Forward<'
 /// If lengths do not match.
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
     let (n, h) = inputs.shape();
-    let Gradients { pairs: d_pairs, to: d_to, last: d_last } = gradients;
-    assert_eq!(d_logits.len(), numbers([n; 3]), "logits are [n, n, n]");
+    let Gradients { edge_hidden: d_pairs, target: d_to, output_weight: d_last } = gradients;
+    assert_eq!(d_logits.len(), elements([n; 3]), "logits are [n, n, n]");
     assert!(d_pairs.len() == n * n * h && d_to.len() == n * h && d_last.len() == h, "gradients are shaped as inputs");
     let work = &mut scratch.edge_pointers;
     let rows = rows(inputs, &mut work.pairs, &mut work.to, &mut work.last);
@@ -240,8 +240,8 @@ impl Kernel for Backward<'_> {
         let Rows { nodes: n, width, to, last, .. } = self.rows;
         self.rows.check();
         assert!(self.d_logits.len() == n * n * n && self.d_last.len() >= width);
-        assert!(holds(self.d_pairs.0, n * n, self.d_pairs.1, width));
-        assert!(holds(&self.d_to.data, n, self.d_to.stride, width));
+        assert!(has_rows(self.d_pairs.0, n * n, self.d_pairs.1, width));
+        assert!(has_rows(&self.d_to.data, n, self.d_to.stride, width));
         // A register of columns at a time: nodes and their gradients stay in the first-level cache.
         for c in (0..width).step_by(LANES) {
             let mut d_last = s.splat(0.0);
@@ -256,13 +256,13 @@ impl Kernel for Backward<'_> {
                     d_last = columns::<S, 1>(s, &mut self, pair, c, d_last);
                     pair += 1;
                 }
-                let last = s.read(last.as_ptr().add(c));
+                let last = s.load_ptr(last.as_ptr().add(c));
                 for node in 0..n {
                     let d_to = self.d_to.data.as_mut_ptr().add(node * self.d_to.stride + c);
-                    d_last = s.fma(s.read(to.0.as_ptr().add(node * to.1 + c)), s.read(d_to), d_last);
-                    s.write(d_to, s.mul(last, s.read(d_to)));
+                    d_last = s.fma(s.load_ptr(to.0.as_ptr().add(node * to.1 + c)), s.load_ptr(d_to), d_last);
+                    s.store_ptr(d_to, s.mul(last, s.load_ptr(d_to)));
                 }
-                s.write(self.d_last.as_mut_ptr().add(c), d_last);
+                s.store_ptr(self.d_last.as_mut_ptr().add(c), d_last);
             }
         }
     }
@@ -279,27 +279,27 @@ unsafe fn columns<S: Simd, const R: usize>(s: S, p: &mut Backward<'_>, pair: usi
     unsafe {
         let mut from = [s.splat(0.0); R];
         for r in 0..R {
-            from[r] = s.read(pairs.0.as_ptr().add((pair + r) * pairs.1 + c));
+            from[r] = s.load_ptr(pairs.0.as_ptr().add((pair + r) * pairs.1 + c));
         }
         let mut d_from = [s.splat(0.0); R];
         let d_logits = p.d_logits.as_ptr().add(pair * n);
         // Taken before the loop: behind a reference they would be read again after each store.
         let (d_to_stride, d_to_first) = (p.d_to.stride, p.d_to.data.as_mut_ptr().add(c));
         for node in 0..n {
-            let to = s.read(to.0.as_ptr().add(node * to.1 + c));
+            let to = s.load_ptr(to.0.as_ptr().add(node * to.1 + c));
             let d_to_at = d_to_first.add(node * d_to_stride);
-            let mut d_to = s.read(d_to_at);
+            let mut d_to = s.load_ptr(d_to_at);
             for r in 0..R {
                 let d = s.splat(*d_logits.add(r * n + node));
                 d_to = s.add_if_gt(d_to, to, from[r], d);
                 d_from[r] = s.add(d_from[r], s.select_gt(to, from[r], s.splat(0.0), d));
             }
-            s.write(d_to_at, d_to);
+            s.store_ptr(d_to_at, d_to);
         }
-        let last = s.read(last.as_ptr().add(c));
+        let last = s.load_ptr(last.as_ptr().add(c));
         for r in 0..R {
             d_last = s.fma(from[r], d_from[r], d_last);
-            s.write(p.d_pairs.0.as_mut_ptr().add((pair + r) * p.d_pairs.1 + c), s.mul(last, d_from[r]));
+            s.store_ptr(p.d_pairs.0.as_mut_ptr().add((pair + r) * p.d_pairs.1 + c), s.mul(last, d_from[r]));
         }
     }
     d_last

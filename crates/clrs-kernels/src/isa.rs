@@ -60,7 +60,7 @@ impl Isa {
     }
 
     /// Whether a product is rounded only after it was added. Instruction sets that agree in this give the same bits.
-    pub fn fuses(self) -> bool {
+    pub fn has_fma(self) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Set::Avx512(_) | Set::Avx2(_) => true,

@@ -27,14 +27,14 @@
 //!
 //! # Examples
 //! ```
-//! use clrs_kernels::messages::{Inputs, Prepared, Senders, Weights, forward};
+//! use clrs_kernels::messages::{Inputs, PackedWeights, Adjacency, Weights, forward};
 //! use clrs_kernels::{Isa, Scratch};
 //!
 //! // Two nodes with one hidden number each: what is heard is the larger sum of both ends.
-//! let layers = Weights { edge: &[0.0], middle: &[1.0], middle_bias: &[0.0], last: &[1.0] };
-//! let inputs = Inputs { receivers: &[1.0, 2.0], senders: &[10.0, 20.0], edges: &[0.0; 4], from: Senders::All };
+//! let layers = Weights { edge_weight: &[0.0], hidden_weight: &[1.0], hidden_bias: &[0.0], output_weight: &[1.0] };
+//! let inputs = Inputs { receivers: &[1.0, 2.0], senders: &[10.0, 20.0], edge_features: &[0.0; 4], adjacency: Adjacency::Full };
 //! let mut heard = [0.0; 2];
-//! forward(Isa::best(), &Prepared::new(&layers), &inputs, &mut heard, None, &mut Scratch::default());
+//! forward(Isa::best(), &PackedWeights::new(&layers), &inputs, &mut heard, None, &mut Scratch::default());
 //! assert_eq!(heard, [21.0, 22.0]);
 //! ```
 #![allow(unsafe_code, reason = "this crate is where it belongs; each block says why it holds")]
@@ -42,7 +42,7 @@
 #![allow(clippy::inline_always, reason = "kernels have to end up in the function that is compiled for the instruction set")]
 #![allow(clippy::needless_range_loop, reason = "arrays of registers are walked by index, several in step")]
 
-mod channels;
+mod edge_features;
 mod isa;
 mod memory;
 mod simd;
@@ -51,25 +51,28 @@ mod sparse;
 pub mod adam;
 pub mod attention;
 pub mod edge_pointers;
+pub mod embedding_bag;
 pub mod gemm;
+pub mod max_pool;
+pub mod memory_attention;
 pub mod messages;
+pub mod narrow;
 pub mod peak;
 pub mod pointers;
 pub mod reference;
-pub mod rows;
+pub mod rowwise;
 pub mod sinkhorn;
 pub mod triplets;
-pub mod words;
 
 pub use crate::isa::Isa;
 
 /// Working memory of all kernels: one per thread, used again and again, as large as the largest sample so far needed.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    attention: attention::Work,
-    edge_pointers: edge_pointers::Work,
+    attention: attention::Workspace,
+    edge_pointers: edge_pointers::Workspace,
     gemm: memory::Mat,
-    messages: messages::Work,
-    pointers: pointers::Work,
-    triplets: triplets::Work,
+    messages: messages::Workspace,
+    pointers: pointers::Workspace,
+    triplets: triplets::Workspace,
 }

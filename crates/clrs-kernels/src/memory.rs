@@ -19,7 +19,7 @@ pub(crate) fn padded(columns: usize) -> usize {
 ///
 /// # Panics
 /// If there are more than memory could ever have.
-pub(crate) fn numbers<const D: usize>(shape: [usize; D]) -> usize {
+pub(crate) fn elements<const D: usize>(shape: [usize; D]) -> usize {
     shape.into_iter().try_fold(1, usize::checked_mul).expect("a shape that fits into memory")
 }
 
@@ -85,8 +85,8 @@ impl Mat {
 
     /// Takes a shape, in the memory that is there if it is enough. What it holds is unspecified, padding included.
     pub(crate) fn fit(&mut self, rows: usize, columns: usize) {
-        let stride = numbers([columns.div_ceil(LANES) | 1, LANES]);
-        self.data.fit(numbers([rows, stride]));
+        let stride = elements([columns.div_ceil(LANES) | 1, LANES]);
+        self.data.fit(elements([rows, stride]));
         (self.rows, self.columns, self.stride) = (rows, columns, stride);
     }
 
@@ -114,7 +114,7 @@ impl Mat {
     /// Copies a dense matrix of the same shape, and clears the padding.
     pub(crate) fn fill_from(&mut self, dense: &[f32]) {
         let columns = self.columns;
-        assert_eq!(dense.len(), numbers([self.rows, columns]), "a matrix has rows times columns numbers");
+        assert_eq!(dense.len(), elements([self.rows, columns]), "a matrix has rows times columns numbers");
         for (row, from) in dense.chunks_exact(columns.max(1)).enumerate() {
             let to = self.padded_row_mut(row);
             to[..columns].copy_from_slice(from);
@@ -124,7 +124,7 @@ impl Mat {
 
     /// Copies to a dense matrix of the same shape.
     pub(crate) fn copy_to(&self, dense: &mut [f32]) {
-        assert_eq!(dense.len(), numbers([self.rows, self.columns]), "a matrix has rows times columns numbers");
+        assert_eq!(dense.len(), elements([self.rows, self.columns]), "a matrix has rows times columns numbers");
         for (row, to) in dense.chunks_exact_mut(self.columns.max(1)).enumerate() {
             to.copy_from_slice(self.row(row));
         }
@@ -132,7 +132,7 @@ impl Mat {
 
     /// Adds to a dense matrix of the same shape.
     pub(crate) fn add_to(&self, dense: &mut [f32]) {
-        assert_eq!(dense.len(), numbers([self.rows, self.columns]), "a matrix has rows times columns numbers");
+        assert_eq!(dense.len(), elements([self.rows, self.columns]), "a matrix has rows times columns numbers");
         for (row, to) in dense.chunks_exact_mut(self.columns.max(1)).enumerate() {
             to.iter_mut().zip(self.row(row)).for_each(|(to, x)| *to += x);
         }
@@ -140,13 +140,13 @@ impl Mat {
 
     /// Adds the transpose to a dense matrix of the transposed shape.
     pub(crate) fn add_transposed_to(&self, dense: &mut [f32]) {
-        assert_eq!(dense.len(), numbers([self.rows, self.columns]), "a matrix has rows times columns numbers");
+        assert_eq!(dense.len(), elements([self.rows, self.columns]), "a matrix has rows times columns numbers");
         by_blocks(self.columns, self.rows, |i, j| dense[i * self.rows + j] += self.data[j * self.stride + i]);
     }
 
     /// The transpose of a dense matrix of `columns` rows and `rows` columns.
     pub(crate) fn transposed(dense: &[f32], rows: usize, columns: usize) -> Mat {
-        assert_eq!(dense.len(), numbers([rows, columns]), "a matrix has rows times columns numbers");
+        assert_eq!(dense.len(), elements([rows, columns]), "a matrix has rows times columns numbers");
         Mat::turned(dense, rows, rows, columns)
     }
 
@@ -156,7 +156,7 @@ impl Mat {
 
     /// Becomes the transpose of a dense matrix of `columns` rows and `rows` columns.
     pub(crate) fn fill_transposed(&mut self, dense: &[f32], rows: usize, columns: usize) {
-        assert_eq!(dense.len(), numbers([rows, columns]), "a matrix has rows times columns numbers");
+        assert_eq!(dense.len(), elements([rows, columns]), "a matrix has rows times columns numbers");
         self.fit(rows, columns);
         self.clear();
         self.turn(dense, rows);
@@ -176,7 +176,7 @@ impl Mat {
 
 /// A dense matrix `[rows, columns]` as rows without tails: itself if its columns are whole cache lines, or else a padded copy.
 /// Also the distance between rows.
-pub(crate) fn without_tails<'a>(dense: &'a [f32], columns: usize, copy: &'a mut Mat) -> (&'a [f32], usize) {
+pub(crate) fn padded_rows<'a>(dense: &'a [f32], columns: usize, copy: &'a mut Mat) -> (&'a [f32], usize) {
     if columns.is_multiple_of(LANES) {
         return (dense, columns);
     }
@@ -186,8 +186,8 @@ pub(crate) fn without_tails<'a>(dense: &'a [f32], columns: usize, copy: &'a mut 
 }
 
 /// Whether so many rows of such a width are there.
-pub(crate) fn holds(slice: &[f32], rows: usize, stride: usize, width: usize) -> bool {
-    rows == 0 || numbers([rows - 1, stride]).checked_add(width).is_some_and(|needed| slice.len() >= needed)
+pub(crate) fn has_rows(slice: &[f32], rows: usize, stride: usize, width: usize) -> bool {
+    rows == 0 || elements([rows - 1, stride]).checked_add(width).is_some_and(|needed| slice.len() >= needed)
 }
 
 /// Walks over a matrix in squares: both what is read by rows and what is read by columns stays in cache.

@@ -9,7 +9,7 @@ use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
 
 /// Multiplies and adds in registers. Returns how many floating-point operations that were.
-pub fn multiply_add(isa: Isa, rounds: u32) -> f64 {
+pub fn run_fma_chains(isa: Isa, rounds: u32) -> f64 {
     isa.run(Rounds(rounds))
 }
 
@@ -20,7 +20,7 @@ pub fn multiply_add(isa: Isa, rounds: u32) -> f64 {
 ///
 /// # Panics
 /// If a thread cannot be started.
-pub fn rate(isa: Isa, threads: usize) -> f64 {
+pub fn flops_per_second(isa: Isa, threads: usize) -> f64 {
     /// About five milliseconds each.
     const ROUNDS: u32 = 1 << 20;
     const WARM_UP: usize = 5;
@@ -31,7 +31,7 @@ pub fn rate(isa: Isa, threads: usize) -> f64 {
         let measure = |_| {
             barrier.wait();
             let start = Instant::now();
-            let operations = multiply_add(isa, ROUNDS);
+            let operations = run_fma_chains(isa, ROUNDS);
             barrier.wait();
             operations * threads as f64 / start.elapsed().as_secs_f64()
         };
@@ -73,27 +73,27 @@ fn rounds<S: Simd, const CHAINS: usize>(s: S, count: u32) -> f64 {
         }
     }
     for sum in sums {
-        black_box(s.sum(sum));
+        black_box(s.reduce_sum(sum));
     }
     f64::from(count) * (2 * CHAINS * LANES) as f64
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{multiply_add, rate};
+    use super::{flops_per_second, run_fma_chains};
     use crate::isa::Isa;
 
     #[test]
     fn a_round_of_every_instruction_set_is_whole_registers() {
         for isa in Isa::available() {
-            let (one, ten) = (multiply_add(isa, 1), multiply_add(isa, 10));
+            let (one, ten) = (run_fma_chains(isa, 1), run_fma_chains(isa, 10));
             assert!(one >= 2.0 * 16.0 && ten.to_bits() == (10.0 * one).to_bits(), "{isa}");
         }
     }
 
     #[test]
     fn the_rate_of_threads_is_a_number_above_nought() {
-        let rate = rate(Isa::best(), 2);
+        let rate = flops_per_second(Isa::best(), 2);
         assert!(rate.is_finite() && rate > 0.0);
     }
 }

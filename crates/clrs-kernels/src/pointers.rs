@@ -14,48 +14,48 @@
 //! dropped, though it takes the gradient.
 
 use crate::Scratch;
-use crate::channels::{AllRows, ChannelsBack};
+use crate::edge_features::{EdgeFeaturesBackward, EdgeFeaturesRows};
 use crate::isa::{Isa, Kernel};
-use crate::memory::{Buffer, Mat, holds, numbers, without_tails};
+use crate::memory::{Buffer, Mat, elements, has_rows, padded_rows};
 use crate::simd::{LANES, Simd};
 
 /// What pointers are made of, for one sample of `n` nodes with `h` hidden numbers and `c` channels of an edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// `p`, `[n, h]`
-    pub from: &'a [f32],
+    pub source: &'a [f32],
     /// `q`, `[n, h]`
-    pub to: &'a [f32],
+    pub target: &'a [f32],
     /// `e`, `[n, n, c]`
-    pub edges: &'a [f32],
+    pub edge_features: &'a [f32],
     /// `W`, `[c, h]`
-    pub edge: &'a [f32],
+    pub edge_weight: &'a [f32],
     /// `[h]`
-    pub last: &'a [f32],
+    pub output_weight: &'a [f32],
     /// `t`, `[n, n, h]`, if there is one.
-    pub state: Option<&'a [f32]>,
+    pub edge_hidden: Option<&'a [f32]>,
 }
 
 /// Where [`backward`] puts gradients, shaped as [`Inputs`].
 #[derive(Debug)]
 pub struct Gradients<'a> {
     /// Written.
-    pub from: &'a mut [f32],
+    pub source: &'a mut [f32],
     /// Written.
-    pub to: &'a mut [f32],
+    pub target: &'a mut [f32],
     /// Written, if asked for.
-    pub edges: Option<&'a mut [f32]>,
+    pub edge_features: Option<&'a mut [f32]>,
     /// Added to.
-    pub edge: &'a mut [f32],
+    pub edge_weight: &'a mut [f32],
     /// Added to.
-    pub last: &'a mut [f32],
+    pub output_weight: &'a mut [f32],
     /// Written, if asked for.
-    pub state: Option<&'a mut [f32]>,
+    pub edge_hidden: Option<&'a mut [f32]>,
 }
 
 /// Working memory.
 #[derive(Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct Workspace {
     from: Mat,
     to: Mat,
     edge: Mat,
@@ -66,18 +66,21 @@ pub(crate) struct Work {
     d_last: Buffer,
     /// Gradients of the pairs with one node.
     pairs: Mat,
-    places: Vec<usize>,
+    offsets: Vec<usize>,
     d_logits: Vec<f32>,
 }
 
 impl Inputs<'_> {
     /// Nodes, hidden numbers, channels.
     fn shape(&self) -> (usize, usize, usize) {
-        let h = self.last.len();
-        let (n, c) = (self.from.len() / h, self.edge.len() / h);
-        assert!(self.from.len() == n * h && self.to.len() == n * h, "both ends are [n, h]");
-        assert!(self.edge.len() == c * h && self.edges.len() == numbers([n, n, c]), "edges are [n, n, c], their layer [c, h]");
-        assert!(self.state.is_none_or(|state| state.len() == numbers([n, n, h])), "the state is [n, n, h]");
+        let h = self.output_weight.len();
+        let (n, c) = (self.source.len() / h, self.edge_weight.len() / h);
+        assert!(self.source.len() == n * h && self.target.len() == n * h, "both ends are [n, h]");
+        assert!(
+            self.edge_weight.len() == c * h && self.edge_features.len() == elements([n, n, c]),
+            "edges are [n, n, c], their layer [c, h]"
+        );
+        assert!(self.edge_hidden.is_none_or(|state| state.len() == elements([n, n, h])), "the state is [n, n, h]");
         (n, h, c)
     }
 }
@@ -101,8 +104,8 @@ impl Rows<'_> {
     fn check(&self) {
         let (n, c, width) = (self.nodes, self.channels, self.width);
         assert!(width.is_multiple_of(LANES) && self.last.len() >= width && self.edges.len() == n * n * c);
-        assert!(holds(self.from.0, n, self.from.1, width) && holds(self.to.0, n, self.to.1, width));
-        assert!(holds(self.edge.0, c, self.edge.1, width));
+        assert!(has_rows(self.from.0, n, self.from.1, width) && has_rows(self.to.0, n, self.to.1, width));
+        assert!(has_rows(self.edge.0, c, self.edge.1, width));
     }
 
     /// The state of an edge.
@@ -116,14 +119,14 @@ impl Rows<'_> {
 fn rows<'a>(inputs: &Inputs<'a>, from: &'a mut Mat, to: &'a mut Mat, edge: &'a mut Mat, last: &'a mut Buffer) -> Rows<'a> {
     let (nodes, hidden, channels) = inputs.shape();
     edge.fit(channels, hidden);
-    edge.fill_from(inputs.edge);
+    edge.fill_from(inputs.edge_weight);
     last.fit(hidden);
-    last[..hidden].copy_from_slice(inputs.last);
+    last[..hidden].copy_from_slice(inputs.output_weight);
     last[hidden..].fill(0.0);
     let width = edge.width();
     let edge = (&edge.data[..], edge.stride);
-    let [from, to] = [(inputs.from, from), (inputs.to, to)].map(|(dense, copy)| without_tails(dense, hidden, copy));
-    Rows { nodes, width, channels, from, to, edges: inputs.edges, edge, last, state: inputs.state, hidden }
+    let [from, to] = [(inputs.source, from), (inputs.target, to)].map(|(dense, copy)| padded_rows(dense, hidden, copy));
+    Rows { nodes, width, channels, from, to, edges: inputs.edge_features, edge, last, state: inputs.edge_hidden, hidden }
 }
 
 /// Writes `logits`, `[n, n]`: the pointing node first.
@@ -131,9 +134,9 @@ fn rows<'a>(inputs: &Inputs<'a>, from: &'a mut Mat, to: &'a mut Mat, edge: &'a m
 /// # Panics
 /// If lengths do not match.
 pub fn forward(isa: Isa, inputs: &Inputs<'_>, logits: &mut [f32], scratch: &mut Scratch) {
-    let Work { from, to, edge, last, .. } = &mut scratch.pointers;
+    let Workspace { from, to, edge, last, .. } = &mut scratch.pointers;
     let rows = rows(inputs, from, to, edge, last);
-    assert_eq!(logits.len(), numbers([rows.nodes; 2]), "logits are [n, n]");
+    assert_eq!(logits.len(), elements([rows.nodes; 2]), "logits are [n, n]");
     isa.run(Forward { rows, logits });
 }
 
@@ -160,7 +163,7 @@ impl Kernel for Forward<'_> {
                     all[..8].copy_from_slice(&low);
                     all[8..].copy_from_slice(&high);
                     let mut logits = [0.0; LANES];
-                    s.store(&mut logits, s.sums(all));
+                    s.store(&mut logits, s.reduce_sums(all));
                     for r in 0..16 {
                         self.logits[(i + r) * n + j] = logits[r];
                     }
@@ -169,12 +172,12 @@ impl Kernel for Forward<'_> {
                 while i + 2 <= n {
                     let sums = pairs::<S, 2>(s, &self.rows, i, j);
                     for r in 0..2 {
-                        self.logits[(i + r) * n + j] = s.sum(sums[r]);
+                        self.logits[(i + r) * n + j] = s.reduce_sum(sums[r]);
                     }
                     i += 2;
                 }
                 if i < n {
-                    self.logits[i * n + j] = s.sum(pairs::<S, 1>(s, &self.rows, i, j)[0]);
+                    self.logits[i * n + j] = s.reduce_sum(pairs::<S, 1>(s, &self.rows, i, j)[0]);
                 }
             }
         }
@@ -192,21 +195,21 @@ unsafe fn pairs<S: Simd, const R: usize>(s: S, x: &Rows<'_>, i: usize, j: usize)
     unsafe {
         let raw = x.edges.as_ptr().add((j * x.nodes + i) * x.channels);
         for k in (0..x.width).step_by(LANES) {
-            let mut to = [s.read(x.to.0.as_ptr().add(j * x.to.1 + k)); R];
+            let mut to = [s.load_ptr(x.to.0.as_ptr().add(j * x.to.1 + k)); R];
             if x.state.is_some() {
                 for r in 0..R {
-                    to[r] = x.state(j, i + r).map_or(to[r], |state| s.add(to[r], s.get(state, k)));
+                    to[r] = x.state(j, i + r).map_or(to[r], |state| s.add(to[r], s.load_at(state, k)));
                 }
             }
             for c in 0..x.channels {
-                let w = s.read(x.edge.0.as_ptr().add(c * x.edge.1 + k));
+                let w = s.load_ptr(x.edge.0.as_ptr().add(c * x.edge.1 + k));
                 for r in 0..R {
                     to[r] = s.fma(s.splat(*raw.add(r * x.channels + c)), w, to[r]);
                 }
             }
-            let last = s.read(x.last.as_ptr().add(k));
+            let last = s.load_ptr(x.last.as_ptr().add(k));
             for r in 0..R {
-                let from = s.read(x.from.0.as_ptr().add((i + r) * x.from.1 + k));
+                let from = s.load_ptr(x.from.0.as_ptr().add((i + r) * x.from.1 + k));
                 sums[r] = s.fma(last, s.max(from, to[r]), sums[r]);
             }
         }
@@ -220,8 +223,15 @@ unsafe fn pairs<S: Simd, const R: usize>(s: S, x: &Rows<'_>, i: usize, j: usize)
 /// If lengths do not match.
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
     let (n, h, c) = inputs.shape();
-    let Gradients { from: d_from, to: d_to, edges: mut d_edges, edge: d_edge, last: d_last, state: mut d_state } = gradients;
-    assert_eq!(d_logits.len(), numbers([n, n]), "logits are [n, n]");
+    let Gradients {
+        source: d_from,
+        target: d_to,
+        edge_features: mut d_edges,
+        edge_weight: d_edge,
+        output_weight: d_last,
+        edge_hidden: mut d_state,
+    } = gradients;
+    assert_eq!(d_logits.len(), elements([n, n]), "logits are [n, n]");
     assert!(d_edges.as_ref().is_none_or(|d| d.len() == n * n * c), "edges are [n, n, c]");
     assert!(d_state.as_ref().is_none_or(|d| d.len() == n * n * h), "the state is [n, n, h]");
     assert_eq!(d_last.len(), h, "the last layer is [h]");
@@ -235,8 +245,8 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Grad
     work.d_from.clear();
     work.d_edge.clear();
     work.d_last.fill(0.0);
-    work.places.clear();
-    work.places.extend((0..n).map(|i| i * c));
+    work.offsets.clear();
+    work.offsets.extend((0..n).map(|i| i * c));
     for j in 0..n {
         work.d_logits.clear();
         work.d_logits.extend((0..n).map(|i| d_logits[i * n + j]));
@@ -250,12 +260,12 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_logits: &[f32], gradients: Grad
             pairs: &mut work.pairs,
         });
         let pair = j * n * c..(j + 1) * n * c;
-        isa.run(AllRows {
+        isa.run(EdgeFeaturesRows {
             d: &work.pairs.data,
-            back: ChannelsBack {
-                places: &work.places,
+            back: EdgeFeaturesBackward {
+                offsets: &work.offsets,
                 channels: c,
-                raw: &inputs.edges[pair.clone()],
+                raw: &inputs.edge_features[pair.clone()],
                 d_raw: d_edges.as_mut().map(|d_edges| &mut d_edges[pair]),
                 width: rows.width,
                 w: rows.edge.0,
@@ -296,8 +306,8 @@ impl Kernel for Backward<'_> {
         let (n, c, j, width) = (x.nodes, x.channels, self.j, x.width);
         x.check();
         assert!(j < n && self.d_logits.len() == n && self.d_to.len() == width && self.d_last.len() >= width);
-        assert!(holds(&self.d_from.data, n, self.d_from.stride, width));
-        assert!(holds(&self.pairs.data, n, self.pairs.stride, width));
+        assert!(has_rows(&self.d_from.data, n, self.d_from.stride, width));
+        assert!(has_rows(&self.pairs.data, n, self.pairs.stride, width));
         let zero = s.splat(0.0);
         // Taken before the loops: behind a reference they would be read again after each store.
         let (edge, edge_stride) = (x.edge.0.as_ptr(), x.edge.1);
@@ -308,28 +318,28 @@ impl Kernel for Backward<'_> {
         for k in (0..width).step_by(LANES) {
             // SAFETY: the asserts bound all accesses.
             unsafe {
-                let last = s.read(x.last.as_ptr().add(k));
-                let to = s.read(x.to.0.as_ptr().add(j * x.to.1 + k));
-                let mut d_last = s.read(self.d_last.as_ptr().add(k));
+                let last = s.load_ptr(x.last.as_ptr().add(k));
+                let to = s.load_ptr(x.to.0.as_ptr().add(j * x.to.1 + k));
+                let mut d_last = s.load_ptr(self.d_last.as_ptr().add(k));
                 let mut d_to = zero;
                 for i in 0..n {
                     let raw = x.edges.as_ptr().add((j * n + i) * c);
-                    let mut to = x.state(j, i).map_or(to, |state| s.add(to, s.get(state, k)));
+                    let mut to = x.state(j, i).map_or(to, |state| s.add(to, s.load_at(state, k)));
                     for c in 0..c {
-                        to = s.fma(s.splat(*raw.add(c)), s.read(edge.add(c * edge_stride + k)), to);
+                        to = s.fma(s.splat(*raw.add(c)), s.load_ptr(edge.add(c * edge_stride + k)), to);
                     }
-                    let from = s.read(from.add(i * from_stride + k));
+                    let from = s.load_ptr(from.add(i * from_stride + k));
                     let d_logit = s.splat(self.d_logits[i]);
                     d_last = s.fma(d_logit, s.max(from, to), d_last);
                     let d = s.mul(d_logit, last);
                     let d_pair = s.select_gt(to, from, d, zero);
-                    s.write(pairs.add(i * pairs_stride + k), d_pair);
+                    s.store_ptr(pairs.add(i * pairs_stride + k), d_pair);
                     d_to = s.add(d_to, d_pair);
                     let d_from = d_from.add(i * d_from_stride + k);
-                    s.write(d_from, s.add(s.read(d_from), s.select_gt(to, from, zero, d)));
+                    s.store_ptr(d_from, s.add(s.load_ptr(d_from), s.select_gt(to, from, zero, d)));
                 }
-                s.write(self.d_to.as_mut_ptr().add(k), d_to);
-                s.write(self.d_last.as_mut_ptr().add(k), d_last);
+                s.store_ptr(self.d_to.as_mut_ptr().add(k), d_to);
+                s.store_ptr(self.d_last.as_mut_ptr().add(k), d_last);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Sinkhorn's method in logarithms: rows, then columns, normalised again and again, towards a permutation.
 //!
 //! As in `clrs-nn`, logits are divided by a temperature, and no node may point to itself. Backward goes through every round; what
-//! each normalisation gave is kept for it, `2 rounds n n` numbers. Columns are normalised sixteen at once, without a transpose.
+//! each normalisation gave is kept for it, `2 iterations n n` numbers. Columns are normalised sixteen at once, without a transpose.
 
 use crate::isa::{Isa, Kernel};
-use crate::rows::{log_softmax, log_softmax_backward};
+use crate::rowwise::{log_softmax, log_softmax_backward};
 use crate::simd::{LANES, Simd};
 
 /// The lower, the nearer to a permutation.
@@ -24,7 +24,7 @@ pub struct Tape {
 ///
 /// # Panics
 /// If lengths do not match.
-pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], rounds: usize, mut tape: Option<&mut Tape>) {
+pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], iterations: usize, mut tape: Option<&mut Tape>) {
     assert_eq!(logits.len(), nodes * nodes, "logits are [n, n]");
     for x in &mut *logits {
         *x /= TEMPERATURE;
@@ -34,7 +34,7 @@ pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], rounds: usize, mut ta
         tape.nodes = nodes;
         tape.iterates.clear();
     }
-    for _ in 0..rounds {
+    for _ in 0..iterations {
         log_softmax(isa, logits, nodes);
         if let Some(tape) = &mut tape {
             tape.iterates.extend_from_slice(logits);
@@ -55,7 +55,7 @@ pub fn backward(isa: Isa, tape: &Tape, d: &mut [f32]) {
     assert_eq!(d.len(), n * n, "logits are [n, n]");
     for round in tape.iterates.chunks_exact((2 * n * n).max(1)).rev() {
         let (rows, columns) = round.split_at(n * n);
-        isa.run(ColumnsBack { nodes: n, y: columns, d });
+        isa.run(ColumnsBackward { nodes: n, y: columns, d });
         log_softmax_backward(isa, rows, d, n);
     }
     for d in d {
@@ -77,11 +77,11 @@ impl Kernel for Columns<'_> {
         for at in (0..self.nodes).step_by(LANES) {
             let mut top = s.splat(f32::NEG_INFINITY);
             for row in self.logits.chunks_exact(self.nodes) {
-                top = s.max(s.get(row, at), top);
+                top = s.max(s.load_at(row, at), top);
             }
             let mut total = s.splat(0.0);
             for row in self.logits.chunks_exact(self.nodes) {
-                total = s.add(total, s.exp(s.sub(s.get(row, at), top)));
+                total = s.add(total, s.exp(s.sub(s.load_at(row, at), top)));
             }
             let mut logarithm = [0.0; LANES];
             s.store(&mut logarithm, total);
@@ -90,19 +90,19 @@ impl Kernel for Columns<'_> {
             }
             let shift = s.add(top, s.load(&logarithm));
             for row in self.logits.chunks_exact_mut(self.nodes) {
-                s.put(row, at, s.sub(s.get(row, at), shift));
+                s.store_at(row, at, s.sub(s.load_at(row, at), shift));
             }
         }
     }
 }
 
-struct ColumnsBack<'a> {
+struct ColumnsBackward<'a> {
     nodes: usize,
     y: &'a [f32],
     d: &'a mut [f32],
 }
 
-impl Kernel for ColumnsBack<'_> {
+impl Kernel for ColumnsBackward<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -110,10 +110,10 @@ impl Kernel for ColumnsBack<'_> {
         for at in (0..self.nodes).step_by(LANES) {
             let mut total = s.splat(0.0);
             for d in self.d.chunks_exact(self.nodes) {
-                total = s.add(total, s.get(d, at));
+                total = s.add(total, s.load_at(d, at));
             }
             for (y, d) in self.y.chunks_exact(self.nodes).zip(self.d.chunks_exact_mut(self.nodes)) {
-                s.put(d, at, s.sub(s.get(d, at), s.mul(s.exp(s.get(y, at)), total)));
+                s.store_at(d, at, s.sub(s.load_at(d, at), s.mul(s.exp(s.load_at(y, at)), total)));
             }
         }
     }

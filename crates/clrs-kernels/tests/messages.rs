@@ -4,10 +4,10 @@ mod common;
 
 use std::cell::Cell;
 
-use clrs_kernels::messages::{Gradients, Inputs, LayerGradients, Prepared, Senders, Tape, Weights, backward, forward};
+use clrs_kernels::messages::{Adjacency, Gradients, Inputs, PackedWeights, Tape, WeightGradients, Weights, backward, forward};
 use clrs_kernels::reference::Messages;
 use clrs_kernels::{Isa, Scratch};
-use common::{Random, Result, compare, compare_exactly, same_bits, shapes, with_scratch};
+use common::{KernelResult, Random, compare, compare_exactly, same_bits, shapes, with_scratch};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
@@ -16,7 +16,7 @@ enum Kind {
     Neighbours,
 }
 
-fn twin(kind: Kind, (nodes, hidden, channels): (usize, usize, usize)) -> Messages {
+fn reference(kind: Kind, (nodes, hidden, channels): (usize, usize, usize)) -> Messages {
     let mut random = Random::new(nodes as u64);
     let mut heard = |x: usize, y: usize| match kind {
         Kind::All => true,
@@ -25,7 +25,7 @@ fn twin(kind: Kind, (nodes, hidden, channels): (usize, usize, usize)) -> Message
         Kind::Neighbours => x == y || y % 3 != 1 && random.uniform() < 0.4,
     };
     let heard = (0..nodes * nodes).map(|pair| heard(pair / nodes, pair % nodes)).collect();
-    Messages { nodes, hidden, channels, heard, silence: kind == Kind::Neighbours }
+    Messages { nodes, hidden, channels, adjacency: heard, masked: kind == Kind::Neighbours }
 }
 
 thread_local! {
@@ -33,17 +33,18 @@ thread_local! {
     static TAPES: [Cell<Tape>; 2] = [false, true].map(|keep| Cell::new(Tape::new(keep)));
 }
 
-fn kernel(twin: &Messages, kind: Kind, keep: bool) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
+fn kernel(reference: &Messages, kind: Kind, keep: bool) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult {
     move |isa, inputs, d_out| {
         with_scratch(|scratch| {
-            let [receivers, senders, edges, edge, middle, middle_bias, last] = inputs else { panic!("seven inputs") };
+            let [receivers, senders, edges, edge, middle, hidden_bias, last] = inputs else { panic!("seven inputs") };
             let from = match kind {
-                Kind::All => Senders::All,
-                Kind::Itself => Senders::Itself,
-                Kind::Neighbours => Senders::Neighbours(&twin.heard),
+                Kind::All => Adjacency::Full,
+                Kind::Itself => Adjacency::SelfLoops,
+                Kind::Neighbours => Adjacency::Mask(&reference.adjacency),
             };
-            let prepared = Prepared::new(&Weights { edge, middle, middle_bias, last });
-            let given = Inputs { receivers, senders, edges, from };
+            let prepared =
+                PackedWeights::new(&Weights { edge_weight: edge, hidden_weight: middle, hidden_bias, output_weight: last });
+            let given = Inputs { receivers, senders, edge_features: edges, adjacency: from };
             let mut out = vec![f32::NAN; receivers.len()];
             let mut without = out.clone();
             let mut tape = TAPES.with(|tapes| tapes[usize::from(keep)].take());
@@ -52,8 +53,9 @@ fn kernel(twin: &Messages, kind: Kind, keep: bool) -> impl Fn(Isa, &[Vec<f32>], 
             assert_eq!(out, without, "a tape changes nothing");
             let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
             let [d_receivers, d_senders, d_edges, d_edge, d_middle, d_bias, d_last] = &mut d[..] else { panic!("seven") };
-            let mut layers = LayerGradients::new(twin.hidden, twin.channels);
-            let gradients = Gradients { receivers: d_receivers, senders: d_senders, edges: Some(d_edges), layers: &mut layers };
+            let mut layers = WeightGradients::new(reference.hidden, reference.channels);
+            let gradients =
+                Gradients { receivers: d_receivers, senders: d_senders, edge_features: Some(d_edges), weights: &mut layers };
             backward(isa, &prepared, &given, &tape, d_out, gradients, scratch);
             for d in [&mut *d_edge, d_middle, d_bias, d_last] {
                 d.fill(0.0);
@@ -65,16 +67,16 @@ fn kernel(twin: &Messages, kind: Kind, keep: bool) -> impl Fn(Isa, &[Vec<f32>], 
     }
 }
 
-fn scale(twin: &Messages) -> impl Fn(&str) -> f64 {
-    let width = 1.5 / (twin.hidden as f64).sqrt();
-    move |name| if ["middle", "last"].contains(&name) { width } else { 0.7 }
+fn scale(reference: &Messages) -> impl Fn(&str) -> f64 {
+    let width = 1.5 / (reference.hidden as f64).sqrt();
+    move |name| if ["hidden_weight", "output_weight"].contains(&name) { width } else { 0.7 }
 }
 
 fn all_shapes(kind: Kind) {
     for (i, shape) in shapes().enumerate() {
-        let twin = twin(kind, shape);
+        let reference = reference(kind, shape);
         let what = format!("{kind:?} {shape:?}");
-        compare(&what, &twin, i as u64, scale(&twin), kernel(&twin, kind, i % 2 == 0));
+        compare(&what, &reference, i as u64, scale(&reference), kernel(&reference, kind, i % 2 == 0));
     }
 }
 
@@ -97,51 +99,52 @@ fn of_the_node_itself_equal_their_twin() {
 fn on_a_grid_are_equal_ties_included() {
     for (i, kind) in [Kind::All, Kind::Itself, Kind::Neighbours].into_iter().enumerate() {
         for shape in [(1, 1, 1), (2, 8, 3), (5, 8, 2), (12, 4, 1), (17, 8, 2)] {
-            let twin = twin(kind, shape);
-            compare_exactly(&format!("{kind:?} {shape:?}"), &twin, i as u64, kernel(&twin, kind, i % 2 == 0));
+            let reference = reference(kind, shape);
+            compare_exactly(&format!("{kind:?} {shape:?}"), &reference, i as u64, kernel(&reference, kind, i % 2 == 0));
         }
     }
 }
 
 #[test]
 fn tiles_that_are_as_sparse_have_the_same_bits_kept_or_computed_anew_and_on_registers_of_any_width() {
-    let twin = twin(Kind::All, (12, 40, 3));
-    same_bits(&twin, 1, kernel(&twin, Kind::All, true));
+    let reference = reference(Kind::All, (12, 40, 3));
+    same_bits(&reference, 1, kernel(&reference, Kind::All, true));
     let mut random = Random::new(3);
     let inputs: Vec<Vec<f32>> = {
-        use clrs_kernels::reference::Twin;
-        twin.inputs().iter().map(|&(_, len)| common::narrow(&random.numbers(len, 0.5))).collect()
+        use clrs_kernels::reference::ReferenceOp;
+        reference.inputs().iter().map(|&(_, len)| common::narrow(&random.values(len, 0.5))).collect()
     };
-    let d_out = common::narrow(&random.numbers(12 * 40, 1.0));
+    let d_out = common::narrow(&random.values(12 * 40, 1.0));
     let isa = Isa::best();
-    let [kept, anew] = [true, false].map(|keep| kernel(&twin, Kind::All, keep)(isa, &inputs, &d_out));
+    let [kept, anew] = [true, false].map(|keep| kernel(&reference, Kind::All, keep)(isa, &inputs, &d_out));
     assert!(kept == anew);
 }
 
 #[test]
 fn a_tile_may_end_inside_a_receiver() {
     for (kind, keep) in [(Kind::All, true), (Kind::All, false), (Kind::Neighbours, true)] {
-        let twin = twin(kind, (150, 8, 2));
-        compare("150 nodes", &twin, 7, scale(&twin), kernel(&twin, kind, keep));
+        let reference = reference(kind, (150, 8, 2));
+        compare("150 nodes", &reference, 7, scale(&reference), kernel(&reference, kind, keep));
     }
 }
 
 #[test]
 fn more_channels_than_hidden_numbers() {
-    let twin = twin(Kind::All, (6, 3, 70));
-    compare("70 channels", &twin, 7, |_| 0.3, kernel(&twin, Kind::All, true));
+    let reference = reference(Kind::All, (6, 3, 70));
+    compare("70 channels", &reference, 7, |_| 0.3, kernel(&reference, Kind::All, true));
 }
 
 /// One hidden number: the message from `x` is `relu(relu(s[x])) * last`.
 fn small(senders: &[f32], last: f32, heard: &[bool]) -> (Vec<f32>, Vec<Option<usize>>) {
     let n = senders.len();
-    let prepared = Prepared::new(&Weights { edge: &[0.0], middle: &[1.0], middle_bias: &[0.0], last: &[last] });
+    let prepared =
+        PackedWeights::new(&Weights { edge_weight: &[0.0], hidden_weight: &[1.0], hidden_bias: &[0.0], output_weight: &[last] });
     let (receivers, edges) = (vec![0.0; n], vec![0.0; n * n]);
-    let inputs = Inputs { receivers: &receivers, senders, edges: &edges, from: Senders::Neighbours(heard) };
+    let inputs = Inputs { receivers: &receivers, senders, edge_features: &edges, adjacency: Adjacency::Mask(heard) };
     let mut tape = Tape::new(true);
     let mut out = vec![0.0; n];
     forward(Isa::best(), &prepared, &inputs, &mut out, Some(&mut tape), &mut Scratch::default());
-    (out, (0..n).map(|y| tape.winner(y, 0)).collect())
+    (out, (0..n).map(|y| tape.argmax(y, 0)).collect())
 }
 
 #[test]

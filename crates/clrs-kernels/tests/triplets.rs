@@ -4,10 +4,10 @@ mod common;
 
 use clrs_kernels::reference::Triplets;
 use clrs_kernels::{Isa, triplets};
-use common::{Result, compare, compare_exactly, same_bits, with_scratch};
+use common::{KernelResult, compare, compare_exactly, same_bits, with_scratch};
 
-fn kernel(twin: &Triplets) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
-    let shape = (twin.nodes, twin.features);
+fn kernel(reference: &Triplets) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult {
+    let shape = (reference.nodes, reference.features);
     move |isa, inputs, d_out| {
         with_scratch(|scratch| {
             let (mut out, mut winners) = (vec![f32::NAN; d_out.len()], vec![0; d_out.len()]);
@@ -27,8 +27,8 @@ fn kernel(twin: &Triplets) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result {
 fn equal_their_twin() {
     for (i, nodes) in [1, 2, 3, 5, 16, 17, 33].into_iter().enumerate() {
         for features in [1, 2, 3, 8, 11, 16, 17, 40] {
-            let twin = Triplets { nodes, features };
-            compare(&format!("{twin:?}"), &twin, i as u64, |_| 1.0, kernel(&twin));
+            let reference = Triplets { nodes, features };
+            compare(&format!("{reference:?}"), &reference, i as u64, |_| 1.0, kernel(&reference));
         }
     }
 }
@@ -36,8 +36,8 @@ fn equal_their_twin() {
 #[test]
 fn on_a_grid_are_equal_ties_included() {
     for nodes in [2, 7, 19] {
-        let twin = Triplets { nodes, features: 8 };
-        compare_exactly(&format!("{twin:?}"), &twin, 1, kernel(&twin));
-        same_bits(&twin, 1, kernel(&twin));
+        let reference = Triplets { nodes, features: 8 };
+        compare_exactly(&format!("{reference:?}"), &reference, 1, kernel(&reference));
+        same_bits(&reference, 1, kernel(&reference));
     }
 }

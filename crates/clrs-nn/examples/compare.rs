@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use burn::tensor::Device;
-use clrs_kernels::messages::Count;
+use clrs_kernels::messages::MessageCounts;
 use clrs_kernels::{Isa, peak};
 use clrs_nn::train::optimizer::{Adam, AdamConfig};
 use clrs_nn::parity::fixture::{Differences, ParityFixture};
@@ -74,15 +74,15 @@ struct Measured {
     milliseconds: Vec<f64>,
     peak_bytes: Option<u64>,
     /// Of one round.
-    messages: Count,
+    messages: MessageCounts,
 }
 
 impl Measured {
     /// The first round is not among those that count.
     fn new(started: Instant, rounds: usize, mut round: impl FnMut()) -> Measured {
-        let before = Count::so_far();
+        let before = MessageCounts::total();
         round();
-        let (first_seconds, messages) = (started.elapsed().as_secs_f64(), Count::so_far() - before);
+        let (first_seconds, messages) = (started.elapsed().as_secs_f64(), MessageCounts::total() - before);
         let mut timed = || {
             let now = Instant::now();
             round();
@@ -99,10 +99,10 @@ impl Measured {
             "first_seconds": self.first_seconds,
             "milliseconds": self.milliseconds,
             "peak_bytes": self.peak_bytes,
-            "messages": { "sent": self.messages.sent, "won": self.messages.won },
+            "messages": { "sent": self.messages.forward, "won": self.messages.backward },
             "operations": operations,
             "threads": threads,
-            "peak_operations_per_second": peak::rate(Isa::best(), threads),
+            "peak_operations_per_second": peak::flops_per_second(Isa::best(), threads),
             "isa": Isa::best().name(),
             "differences": differences,
         })

@@ -14,7 +14,7 @@ fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
 }
 
 fn samples(algorithm: &'static dyn AnyAlgorithm, count: usize) -> Runs {
-    let sampler = Sampler::new(algorithm, 4, 7, &ModelConfig::default()).expect("a sampler");
+    let sampler = Sampler::new(algorithm, 4, 7, &Settings::default()).expect("a sampler");
     FixedSet::new(sampler, count).expect("samples").into_runs()
 }
 

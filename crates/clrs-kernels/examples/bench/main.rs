@@ -7,7 +7,7 @@
 #![expect(clippy::print_stdout, clippy::cast_possible_truncation, reason = "it prints what it measures of small numbers")]
 
 mod nodes;
-mod rows;
+mod rowwise;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ fn main() {
 fn entries(isa: Isa) -> Vec<Entry> {
     let mut all = Vec::new();
     for rows in [1, 16, 17, 64, 256] {
-        rows::products(isa, rows, &mut all);
+        rowwise::products(isa, rows, &mut all);
     }
     for n in NODES {
         nodes::messages(isa, n, &mut all);
@@ -64,24 +64,24 @@ fn entries(isa: Isa) -> Vec<Entry> {
         nodes::triplet_maxima(isa, n, &mut all);
         nodes::attentions(isa, n, &mut all);
         nodes::sentences(isa, n, &mut all);
-        rows::norms(isa, n, &mut all);
-        rows::softmaxes(isa, n, &mut all);
-        rows::permutations(isa, n, &mut all);
+        rowwise::norms(isa, n, &mut all);
+        rowwise::softmaxes(isa, n, &mut all);
+        rowwise::permutations(isa, n, &mut all);
     }
-    rows::updates(isa, &mut all);
+    rowwise::updates(isa, &mut all);
     all
 }
 
 /// What others are shares of: the peak, and a copy for each number of bytes.
 fn limits(isa: Isa, all: &[Entry]) -> Vec<Entry> {
     const ROUNDS: u32 = 20_000;
-    let operations = Work::Operations(peak::multiply_add(isa, ROUNDS));
+    let operations = Work::Operations(peak::run_fma_chains(isa, ROUNDS));
     let peak = Entry::new(PEAK, operations, move || {
-        peak::multiply_add(isa, ROUNDS);
+        peak::run_fma_chains(isa, ROUNDS);
     });
     let sizes = all.iter().filter_map(|entry| if let Work::Bytes(bytes) = entry.work { Some(bytes) } else { None });
     let copy = |bytes: usize| {
-        let (from, mut to) = (numbers(bytes / 8, 1), vec![0.0; bytes / 8]);
+        let (from, mut to) = (values(bytes / 8, 1), vec![0.0; bytes / 8]);
         Entry::new(&copy_name(bytes), Work::Bytes(bytes), move || {
             to.copy_from_slice(&from);
             std::hint::black_box(&mut to);
@@ -140,7 +140,7 @@ impl Entry {
 }
 
 /// Numbers between -1 and 1 that look random.
-pub(crate) fn numbers(count: usize, seed: u64) -> Vec<f32> {
+pub(crate) fn values(count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,9 +1,9 @@
 //! Kernels over the nodes, pairs and triplets of a sample.
 
-use clrs_kernels::messages::{self, Gradients, Inputs, LayerGradients, Prepared, Senders, Tape, Weights};
-use clrs_kernels::{Isa, Scratch, attention, edge_pointers, pointers, triplets, words};
+use clrs_kernels::messages::{self, Adjacency, Gradients, Inputs, PackedWeights, Tape, WeightGradients, Weights};
+use clrs_kernels::{Isa, Scratch, attention, edge_pointers, embedding_bag, pointers, triplets};
 
-use crate::{Entry, HIDDEN, Work, numbers};
+use crate::{Entry, HIDDEN, Work, values};
 
 /// Raw channels of an edge.
 const CHANNELS: usize = 4;
@@ -12,12 +12,17 @@ const CHANNELS: usize = 4;
 /// computed anew) and two per receiver.
 pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let (h, c) = (HIDDEN, CHANNELS);
-    let weight = |seed| numbers(h * h, seed).iter().map(|x| x * 0.15).collect::<Vec<f32>>();
-    let (edge, middle, last, bias) = (numbers(c * h, 1), weight(2), weight(3), numbers(h, 4));
-    let weights = Weights { edge: &edge, middle: &middle, middle_bias: &bias, last: &last };
-    let prepared: &'static Prepared = Box::leak(Box::new(Prepared::new(&weights)));
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
-    let inputs = Inputs { receivers: leak(n * h, 5), senders: leak(n * h, 6), edges: leak(n * n * c, 7), from: Senders::All };
+    let weight = |seed| values(h * h, seed).iter().map(|x| x * 0.15).collect::<Vec<f32>>();
+    let (edge, middle, last, bias) = (values(c * h, 1), weight(2), weight(3), values(h, 4));
+    let weights = Weights { edge_weight: &edge, hidden_weight: &middle, hidden_bias: &bias, output_weight: &last };
+    let prepared: &'static PackedWeights = Box::leak(Box::new(PackedWeights::new(&weights)));
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
+    let inputs = Inputs {
+        receivers: leak(n * h, 5),
+        senders: leak(n * h, 6),
+        edge_features: leak(n * n * c, 7),
+        adjacency: Adjacency::Full,
+    };
     let square = (2 * h * h) as f64;
 
     let (mut out, mut scratch) = (vec![0.0; n * h], Scratch::default());
@@ -27,7 +32,7 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     for keep in [true, false] {
         let (mut out, mut scratch, mut tape) = (vec![0.0; n * h], Scratch::default(), Tape::new(keep));
         messages::forward(isa, prepared, &inputs, &mut out, Some(&mut tape), &mut scratch);
-        let mut won: Vec<_> = (0..n * h).map(|i| (tape.winner(i / h, i % h), i / h)).collect();
+        let mut won: Vec<_> = (0..n * h).map(|i| (tape.argmax(i / h, i % h), i / h)).collect();
         won.sort_unstable();
         won.dedup();
         let kept = tape.clone();
@@ -39,16 +44,16 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         let work = Work::Operations((won.len() * if keep { 2 } else { 3 } + 2 * n) as f64 * square);
         for raw in [false, true] {
             let (mut d_receivers, mut d_senders) = (vec![0.0; n * h], vec![0.0; n * h]);
-            let (mut d_edges, mut layers) = (vec![0.0; n * n * c], LayerGradients::new(h, c));
-            let (d_out, tape, mut scratch) = (numbers(n * h, 8), kept.clone(), Scratch::default());
+            let (mut d_edges, mut layers) = (vec![0.0; n * n * c], WeightGradients::new(h, c));
+            let (d_out, tape, mut scratch) = (values(n * h, 8), kept.clone(), Scratch::default());
             let how = if keep { "kept" } else { "anew" };
             let with = if raw { ", channels" } else { "" };
             all.push(Entry::new(&format!("messages back, n = {n}, {how}{with}"), work, move || {
                 let gradients = Gradients {
                     receivers: &mut d_receivers,
                     senders: &mut d_senders,
-                    edges: raw.then_some(&mut d_edges),
-                    layers: &mut layers,
+                    edge_features: raw.then_some(&mut d_edges),
+                    weights: &mut layers,
                 };
                 messages::backward(isa, prepared, &inputs, &tape, &d_out, gradients, &mut scratch);
             }));
@@ -56,24 +61,36 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     }
     let [edge, middle, last, bias] = [edge, middle, last, bias].map(|x| -> &'static [f32] { x.leak() });
     all.push(Entry::new(&format!("messages, n = {n}, prepare"), Work::Preparation, move || {
-        std::hint::black_box(Prepared::new(&Weights { edge, middle, middle_bias: bias, last }));
+        std::hint::black_box(PackedWeights::new(&Weights {
+            edge_weight: edge,
+            hidden_weight: middle,
+            hidden_bias: bias,
+            output_weight: last,
+        }));
     }));
 }
 
 /// Per pair and hidden number: a multiply-add for each channel and one for the logit, and a maximum; backward about twice that.
 pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let (h, c) = (HIDDEN, CHANNELS);
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
     let (from, to) = (leak(n * h, 1), leak(n * h, 2));
     let (edges, edge, last) = (leak(n * n * c, 3), leak(c * h, 4), leak(h, 5));
-    let inputs = pointers::Inputs { from, to, edges, edge, last, state: None };
+    let inputs = pointers::Inputs {
+        source: from,
+        target: to,
+        edge_features: edges,
+        edge_weight: edge,
+        output_weight: last,
+        edge_hidden: None,
+    };
     let work = Work::Operations((n * n * h * 2 * (c + 1)) as f64);
     let (mut logits, mut scratch) = (vec![0.0; n * n], Scratch::default());
     all.push(Entry::new(&format!("pointers, n = {n}"), work, move || {
         pointers::forward(isa, &inputs, &mut logits, &mut scratch);
     }));
     for raw in [false, true] {
-        let d_logits = numbers(n * n, 6);
+        let d_logits = values(n * n, 6);
         let (mut d_from, mut d_to, mut d_edges) = (vec![0.0; n * h], vec![0.0; n * h], vec![0.0; n * n * c]);
         let (mut d_edge, mut d_last, mut scratch) = (vec![0.0; c * h], vec![0.0; h], Scratch::default());
         let with = if raw { ", channels" } else { "" };
@@ -81,12 +98,12 @@ pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         let work = Work::Operations((n * n * h * 2 * (products * c + 1)) as f64);
         all.push(Entry::new(&format!("pointers back, n = {n}{with}"), work, move || {
             let gradients = pointers::Gradients {
-                from: &mut d_from,
-                to: &mut d_to,
-                edges: raw.then_some(&mut d_edges),
-                edge: &mut d_edge,
-                last: &mut d_last,
-                state: None,
+                source: &mut d_from,
+                target: &mut d_to,
+                edge_features: raw.then_some(&mut d_edges),
+                edge_weight: &mut d_edge,
+                output_weight: &mut d_last,
+                edge_hidden: None,
             };
             pointers::backward(isa, &inputs, &d_logits, gradients, &mut scratch);
         }));
@@ -96,17 +113,17 @@ pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 /// Per triplet and hidden number, a maximum and a multiply-add (counted as two); backward a comparison and two additions.
 pub(crate) fn pointers_of_edges(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let h = HIDDEN;
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
-    let inputs = edge_pointers::Inputs { pairs: leak(n * n * h, 1), to: leak(n * h, 2), last: leak(h, 3) };
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
+    let inputs = edge_pointers::Inputs { edge_hidden: leak(n * n * h, 1), target: leak(n * h, 2), output_weight: leak(h, 3) };
     let work = Work::Operations((2 * n * n * n * h) as f64);
     let (mut logits, mut scratch) = (vec![0.0; n * n * n], Scratch::default());
     all.push(Entry::new(&format!("edge pointers, n = {n}"), work, move || {
         edge_pointers::forward(isa, &inputs, &mut logits, &mut scratch);
     }));
-    let (d_logits, mut scratch) = (numbers(n * n * n, 4), Scratch::default());
+    let (d_logits, mut scratch) = (values(n * n * n, 4), Scratch::default());
     let (mut pairs, mut to, mut last) = (vec![0.0; n * n * h], vec![0.0; n * h], vec![0.0; h]);
     all.push(Entry::new(&format!("edge pointers back, n = {n}"), work, move || {
-        let gradients = edge_pointers::Gradients { pairs: &mut pairs, to: &mut to, last: &mut last };
+        let gradients = edge_pointers::Gradients { edge_hidden: &mut pairs, target: &mut to, output_weight: &mut last };
         edge_pointers::backward(isa, &inputs, &d_logits, gradients, &mut scratch);
     }));
 }
@@ -115,14 +132,14 @@ pub(crate) fn pointers_of_edges(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 pub(crate) fn triplet_maxima(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const FEATURES: usize = 8;
     let len = n * n * FEATURES;
-    let (a, b) = (numbers(len, 1), numbers(len, 2));
+    let (a, b) = (values(len, 1), values(len, 2));
     let (mut out, mut winners, mut scratch) = (vec![0.0; len], vec![0; len], Scratch::default());
     triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
     let kept = winners.clone();
     all.push(Entry::new(&format!("triplets, n = {n}"), Work::Operations((2 * len * n) as f64), move || {
         triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
     }));
-    let (d_out, mut d_a, mut d_b) = (numbers(len, 3), vec![0.0; len], vec![0.0; len]);
+    let (d_out, mut d_a, mut d_b) = (values(len, 3), vec![0.0; len], vec![0.0; len]);
     all.push(Entry::new(&format!("triplets back, n = {n}"), Work::Operations((2 * len) as f64), move || {
         triplets::backward((n, FEATURES), &kept, &d_out, &mut d_a, &mut d_b);
     }));
@@ -132,18 +149,18 @@ pub(crate) fn triplet_maxima(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const HEADS: usize = 8;
     let (h, c) = (HIDDEN, CHANNELS);
-    let leak = |count, seed| -> &'static [f32] { numbers(count, seed).leak() };
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
     for (name, w) in [("gat", HEADS), ("gatv2", h)] {
         let inputs = attention::Inputs {
             nodes: n,
             heads: HEADS,
-            asking: leak(n * w, 1),
-            asked: leak(n * w, 2),
-            edges: leak(n * n * c, 3),
-            edge: leak(c * w, 4),
-            score: (w == h).then(|| leak(w, 5)),
-            values: leak(n * h, 6),
-            neighbours: None,
+            query: leak(n * w, 1),
+            key: leak(n * w, 2),
+            edge_features: leak(n * n * c, 3),
+            edge_weight: leak(c * w, 4),
+            score_weight: (w == h).then(|| leak(w, 5)),
+            value: leak(n * h, 6),
+            adjacency: None,
         };
         let work = Work::Operations((n * n * 2 * (w * (c + 1) + h)) as f64);
         let (mut out, mut tape, mut scratch) = (vec![0.0; n * h], attention::Tape::default(), Scratch::default());
@@ -155,18 +172,18 @@ pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         for raw in [false, true] {
             let [mut asking, mut asked] = [0; 2].map(|_| vec![0.0; n * w]);
             let (mut edges, mut edge, mut score) = (vec![0.0; n * n * c], vec![0.0; c * w], vec![0.0; w]);
-            let (mut values, d_out, tape, mut scratch) = (vec![0.0; n * h], numbers(n * h, 7), kept.clone(), Scratch::default());
+            let (mut values, d_out, tape, mut scratch) = (vec![0.0; n * h], values(n * h, 7), kept.clone(), Scratch::default());
             let with = if raw { ", channels" } else { "" };
             let products = if raw { 3 } else { 2 };
             let work = Work::Operations((n * n * 2 * (w * (products * c + 1) + 2 * h)) as f64);
             all.push(Entry::new(&format!("{name} back, n = {n}{with}"), work, move || {
                 let gradients = attention::Gradients {
-                    asking: &mut asking,
-                    asked: &mut asked,
-                    edges: raw.then_some(&mut edges),
-                    edge: &mut edge,
-                    score: (w == h).then_some(&mut score),
-                    values: &mut values,
+                    query: &mut asking,
+                    key: &mut asked,
+                    edge_features: raw.then_some(&mut edges),
+                    edge_weight: &mut edge,
+                    score_weight: (w == h).then_some(&mut score),
+                    value: &mut values,
                 };
                 attention::backward(isa, &inputs, &tape, &d_out, gradients, &mut scratch);
             }));
@@ -178,15 +195,15 @@ pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 pub(crate) fn sentences(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const SIZE: usize = 16;
     let (rows, count, length) = ((n + 1) * (n + 1), HIDDEN - 1, HIDDEN);
-    let table: &'static [f32] = numbers(count * SIZE, 1).leak();
-    let positions: &'static [f32] = numbers(length * SIZE, 2).leak();
+    let table: &'static [f32] = values(count * SIZE, 1).leak();
+    let positions: &'static [f32] = values(length * SIZE, 2).leak();
     let words: &'static [u16] = (0..rows * length).map(|i| (i * 7 % HIDDEN) as u16).collect::<Vec<_>>().leak();
-    let inputs = words::Inputs { size: SIZE, table, positions, words };
+    let inputs = embedding_bag::Inputs { embedding_dim: SIZE, table, position_encoding: positions, indices: words };
     let work = Work::Operations((2 * rows * length * SIZE) as f64);
     let mut out = vec![0.0; rows * SIZE];
-    all.push(Entry::new(&format!("words, n = {n}"), work, move || words::forward(isa, &inputs, &mut out)));
-    let (d_out, mut d_table) = (numbers(rows * SIZE, 3), vec![0.0; count * SIZE]);
+    all.push(Entry::new(&format!("words, n = {n}"), work, move || embedding_bag::forward(isa, &inputs, &mut out)));
+    let (d_out, mut d_table) = (values(rows * SIZE, 3), vec![0.0; count * SIZE]);
     all.push(Entry::new(&format!("words back, n = {n}"), work, move || {
-        words::backward(isa, &inputs, &d_out, &mut d_table);
+        embedding_bag::backward(isa, &inputs, &d_out, &mut d_table);
     }));
 }

@@ -2,13 +2,13 @@
 
 /// From whom a node hears.
 #[derive(Clone, Copy, Debug)]
-pub enum Senders<'a> {
+pub enum Adjacency<'a> {
     /// From every node.
-    All,
+    Full,
     /// From itself only.
-    Itself,
+    SelfLoops,
     /// From its neighbours: of `[n, n]`, sender first, those that are true.
-    Neighbours(&'a [bool]),
+    Mask(&'a [bool]),
 }
 
 /// The way of a message.
@@ -37,11 +37,11 @@ enum Kind {
 }
 
 impl EdgeList {
-    pub(crate) fn set(&mut self, nodes: usize, senders: Senders<'_>) {
+    pub(crate) fn set(&mut self, nodes: usize, senders: Adjacency<'_>) {
         let kind = match senders {
-            Senders::All => Kind::All,
-            Senders::Itself => Kind::Itself,
-            Senders::Neighbours(_) => Kind::Neighbours,
+            Adjacency::Full => Kind::All,
+            Adjacency::SelfLoops => Kind::Itself,
+            Adjacency::Mask(_) => Kind::Neighbours,
         };
         if self.nodes == nodes && self.kind == kind && kind != Kind::Neighbours {
             return;
@@ -53,9 +53,9 @@ impl EdgeList {
         self.start.push(0);
         for receiver in 0..last {
             match senders {
-                Senders::All => self.edges.extend((0..last).map(|sender| Edge { sender, receiver })),
-                Senders::Itself => self.edges.push(Edge { sender: receiver, receiver }),
-                Senders::Neighbours(of) => {
+                Adjacency::Full => self.edges.extend((0..last).map(|sender| Edge { sender, receiver })),
+                Adjacency::SelfLoops => self.edges.push(Edge { sender: receiver, receiver }),
+                Adjacency::Mask(of) => {
                     let heard = |&sender: &u16| of[usize::from(sender) * nodes + usize::from(receiver)];
                     self.edges.extend((0..last).filter(heard).map(|sender| Edge { sender, receiver }));
                 }
@@ -65,7 +65,7 @@ impl EdgeList {
     }
 
     /// Whether a node could have heard from more nodes, so that their silence takes part in the maximum.
-    pub(crate) fn misses(&self, receiver: usize) -> bool {
+    pub(crate) fn is_masked(&self, receiver: usize) -> bool {
         self.kind == Kind::Neighbours && ((self.start[receiver + 1] - self.start[receiver]) as usize) < self.nodes
     }
 }

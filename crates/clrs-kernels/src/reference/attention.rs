@@ -1,10 +1,10 @@
 //! The twin of [`crate::attention`].
 
-use super::{Twin, add, smallest, softmax, softmax_back, times, times_back};
+use super::{ReferenceOp, add, matvec, matvec_backward, min_abs, softmax, softmax_backward};
 
 const SLOPE: f64 = 0.01;
 
-/// Inputs: asking, asked, edges, edge, values, and with `layer` the score.
+/// Inputs: query, key, edge_features, edge_weight, value, and with `layer` the score.
 #[derive(Clone, Debug)]
 pub struct Attention {
     /// Number of nodes.
@@ -13,28 +13,28 @@ pub struct Attention {
     pub heads: usize,
     /// Width of what matches.
     pub width: usize,
-    /// Raw numbers of an edge.
+    /// Raw numbers of an edge_weight.
     pub channels: usize,
-    /// Size of values.
+    /// Size of value.
     pub hidden: usize,
     /// Whether there is a layer on top of what matches, as a sixth input.
-    pub layer: bool,
-    /// Who may be asked, `[n, n]`.
-    pub neighbours: Option<Vec<bool>>,
+    pub has_score_weight: bool,
+    /// Who may be key, `[n, n]`.
+    pub adjacency: Option<Vec<bool>>,
 }
 
 impl Attention {
     /// What the score of a pair is made of, before the rectifier.
     fn sum(&self, inputs: &[Vec<f64>], x: usize, y: usize) -> Vec<f64> {
         let (n, w, c) = (self.nodes, self.width, self.channels);
-        let mut sum = times(&inputs[2][(x * n + y) * c..][..c], &inputs[3], w);
+        let mut sum = matvec(&inputs[2][(x * n + y) * c..][..c], &inputs[3], w);
         add(&mut sum, &inputs[0][x * w..][..w]);
         add(&mut sum, &inputs[1][y * w..][..w]);
         sum
     }
 
     fn factor(&self, inputs: &[Vec<f64>], k: usize) -> f64 {
-        if self.layer { inputs[5][k] } else { 1.0 }
+        if self.has_score_weight { inputs[5][k] } else { 1.0 }
     }
 
     /// What a node gives to each other, per head.
@@ -44,7 +44,7 @@ impl Attention {
             let sum = self.sum(inputs, x, y);
             let leaky = |k: usize| if sum[k] > 0.0 { sum[k] } else { SLOPE * sum[k] };
             let score = (head * part..(head + 1) * part).map(|k| self.factor(inputs, k) * leaky(k)).sum::<f64>();
-            match &self.neighbours {
+            match &self.adjacency {
                 // The reference adds in `f32`, where the score is lost: this decides how a row of strangers is shared.
                 #[expect(clippy::cast_possible_truncation, reason = "on purpose")]
                 Some(of) if !of[x * self.nodes + y] => f64::from(score as f32 + -1e9),
@@ -55,12 +55,12 @@ impl Attention {
     }
 }
 
-impl Twin for Attention {
+impl ReferenceOp for Attention {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         let (n, w, c) = (self.nodes, self.width, self.channels);
-        let mut all = vec![("asking", n * w), ("asked", n * w), ("edges", n * n * c), ("edge", c * w)];
-        all.push(("values", n * self.hidden));
-        all.extend(self.layer.then_some(("score", w)));
+        let mut all = vec![("query", n * w), ("key", n * w), ("edge_features", n * n * c), ("edge_weight", c * w)];
+        all.push(("value", n * self.hidden));
+        all.extend(self.has_score_weight.then_some(("score_weight", w)));
         all
     }
 
@@ -77,7 +77,7 @@ impl Twin for Attention {
                 }
             }
         }
-        let pairs = (0..n * n).map(|pair| smallest(&self.sum(inputs, pair / n, pair % n)));
+        let pairs = (0..n * n).map(|pair| min_abs(&self.sum(inputs, pair / n, pair % n)));
         (out, pairs.fold(f64::INFINITY, f64::min))
     }
 
@@ -96,12 +96,12 @@ impl Twin for Attention {
                         d[4][y * h + k] += weights[y] * d_output[x * h + k];
                     }
                 }
-                for (y, d_score) in softmax_back(&weights, &d_weights).into_iter().enumerate() {
+                for (y, d_score) in softmax_backward(&weights, &d_weights).into_iter().enumerate() {
                     let sum = self.sum(inputs, x, y);
                     for k in head * part..(head + 1) * part {
                         let slope = if sum[k] > 0.0 { 1.0 } else { SLOPE };
                         d_sums[y][k] = d_score * self.factor(inputs, k) * slope;
-                        if self.layer {
+                        if self.has_score_weight {
                             d[5][k] += d_score * slope * sum[k];
                         }
                     }
@@ -109,7 +109,7 @@ impl Twin for Attention {
             }
             for (y, d_sum) in d_sums.iter().enumerate() {
                 let pair = x * n + y;
-                let d_raw = times_back(&inputs[2][pair * c..][..c], &inputs[3], d_sum, &mut d[3]);
+                let d_raw = matvec_backward(&inputs[2][pair * c..][..c], &inputs[3], d_sum, &mut d[3]);
                 add(&mut d[2][pair * c..][..c], &d_raw);
                 add(&mut d[0][x * w..][..w], d_sum);
                 add(&mut d[1][y * w..][..w], d_sum);
@@ -119,7 +119,7 @@ impl Twin for Attention {
     }
 
     /// Where a node may ask nobody, rounding makes what a difference does not see.
-    fn smooth(&self) -> bool {
-        self.neighbours.as_ref().is_none_or(|of| of.chunks_exact(self.nodes).all(|of| of.contains(&true)))
+    fn is_differentiable(&self) -> bool {
+        self.adjacency.as_ref().is_none_or(|of| of.chunks_exact(self.nodes).all(|of| of.contains(&true)))
     }
 }

@@ -1,6 +1,6 @@
 //! The twin of [`crate::messages`].
 
-use super::{Twin, add, largest, relu, relu_back, smallest, times, times_back};
+use super::{ReferenceOp, add, matvec, matvec_backward, max_with_gap, min_abs, relu, relu_backward};
 
 /// Inputs: receivers, senders, edges, then the layers as [`crate::messages::Weights`] has them.
 #[derive(Clone, Debug)]
@@ -12,9 +12,9 @@ pub struct Messages {
     /// Raw numbers of an edge.
     pub channels: usize,
     /// Which messages there are, `[n, n]`, sender first.
-    pub heard: Vec<bool>,
+    pub adjacency: Vec<bool>,
     /// Whether one that is not there counts as -1e6.
-    pub silence: bool,
+    pub masked: bool,
 }
 
 /// All messages, sender first.
@@ -30,13 +30,13 @@ struct Layers {
 impl Messages {
     fn layers(&self, inputs: &[Vec<f64>]) -> Layers {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
-        let [receivers, senders, edges, edge, middle, middle_bias, last] = inputs else { panic!("seven inputs") };
+        let [receivers, senders, edges, edge, middle, hidden_bias, last] = inputs else { panic!("seven inputs") };
         let pairs: Vec<(usize, usize)> = (0..n * n).map(|pair| (pair / n, pair % n)).collect();
         let raw: Vec<Vec<f64>> = (0..n * n).map(|pair| edges[pair * c..][..c].to_vec()).collect();
         let before: Vec<Vec<f64>> = pairs
             .iter()
             .map(|&(x, y)| {
-                let mut sum = times(&raw[x * n + y], edge, h);
+                let mut sum = matvec(&raw[x * n + y], edge, h);
                 add(&mut sum, &receivers[y * h..][..h]);
                 add(&mut sum, &senders[x * h..][..h]);
                 sum
@@ -46,50 +46,50 @@ impl Messages {
         let middle: Vec<Vec<f64>> = first
             .iter()
             .map(|x| {
-                let mut sum = times(x, middle, h);
-                add(&mut sum, middle_bias);
+                let mut sum = matvec(x, middle, h);
+                add(&mut sum, hidden_bias);
                 sum
             })
             .collect();
         let second: Vec<Vec<f64>> = middle.iter().map(|x| relu(x)).collect();
-        let message = second.iter().map(|x| times(x, last, h)).collect();
+        let message = second.iter().map(|x| matvec(x, last, h)).collect();
         Layers { raw, before, first, middle, second, message }
     }
 
     /// The sender of the largest message to `y` in a channel, if any, its value, and the gap.
-    fn winner(&self, layers: &Layers, y: usize, channel: usize) -> (Option<usize>, f64, f64) {
+    fn argmax(&self, layers: &Layers, y: usize, channel: usize) -> (Option<usize>, f64, f64) {
         let n = self.nodes;
-        let silent = (0..n).any(|x| !self.heard[x * n + y]) && self.silence;
-        let heard: Vec<usize> = (0..n).filter(|x| self.heard[x * n + y]).collect();
+        let silent = (0..n).any(|x| !self.adjacency[x * n + y]) && self.masked;
+        let heard: Vec<usize> = (0..n).filter(|x| self.adjacency[x * n + y]).collect();
         let values = heard.iter().map(|x| layers.message[x * n + y][channel]);
-        let (place, value, gap) = largest(values.chain(silent.then_some(-1e6)));
-        (heard.get(place).copied(), value, gap)
+        let (index, value, gap) = max_with_gap(values.chain(silent.then_some(-1e6)));
+        (heard.get(index).copied(), value, gap)
     }
 }
 
-impl Twin for Messages {
+impl ReferenceOp for Messages {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
         vec![
             ("receivers", n * h),
             ("senders", n * h),
-            ("edges", n * n * c),
-            ("edge", c * h),
-            ("middle", h * h),
-            ("middle_bias", h),
-            ("last", h * h),
+            ("edge_features", n * n * c),
+            ("edge_weight", c * h),
+            ("hidden_weight", h * h),
+            ("hidden_bias", h),
+            ("output_weight", h * h),
         ]
     }
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
         let layers = self.layers(inputs);
-        let heard = self.heard.iter().zip(layers.before.iter().zip(&layers.middle));
-        let sides = heard.filter(|(heard, _)| **heard).map(|(_, (a, b))| smallest(a).min(smallest(b)));
+        let heard = self.adjacency.iter().zip(layers.before.iter().zip(&layers.middle));
+        let sides = heard.filter(|(heard, _)| **heard).map(|(_, (a, b))| min_abs(a).min(min_abs(b)));
         let mut margin = sides.fold(f64::INFINITY, f64::min);
         let mut out = Vec::new();
         for y in 0..self.nodes {
             for channel in 0..self.hidden {
-                let (_, value, gap) = self.winner(&layers, y, channel);
+                let (_, value, gap) = self.argmax(&layers, y, channel);
                 out.push(value);
                 margin = margin.min(gap);
             }
@@ -104,7 +104,7 @@ impl Twin for Messages {
         let mut d_message = vec![vec![0.0; h]; n * n];
         for y in 0..n {
             for channel in 0..h {
-                if let (Some(x), _, _) = self.winner(&layers, y, channel) {
+                if let (Some(x), _, _) = self.argmax(&layers, y, channel) {
                     d_message[x * n + y][channel] = d_output[y * h + channel];
                 }
             }
@@ -113,12 +113,12 @@ impl Twin for Messages {
         for x in 0..n {
             for y in 0..n {
                 let pair = x * n + y;
-                let d_second = times_back(&layers.second[pair], last, &d_message[pair], &mut d[6]);
-                let d_middle = relu_back(&layers.second[pair], &d_second);
+                let d_second = matvec_backward(&layers.second[pair], last, &d_message[pair], &mut d[6]);
+                let d_middle = relu_backward(&layers.second[pair], &d_second);
                 add(&mut d[5], &d_middle);
-                let d_first = times_back(&layers.first[pair], middle, &d_middle, &mut d[4]);
-                let d_before = relu_back(&layers.first[pair], &d_first);
-                let d_raw = times_back(&layers.raw[pair], edge, &d_before, &mut d[3]);
+                let d_first = matvec_backward(&layers.first[pair], middle, &d_middle, &mut d[4]);
+                let d_before = relu_backward(&layers.first[pair], &d_first);
+                let d_raw = matvec_backward(&layers.raw[pair], edge, &d_before, &mut d[3]);
                 add(&mut d[2][pair * c..][..c], &d_raw);
                 add(&mut d[1][x * h..][..h], &d_before);
                 add(&mut d[0][y * h..][..h], &d_before);

@@ -1,25 +1,29 @@
 //! What the kernels compute, in plain loops over `f64`: the definition that they are tested against.
 //!
-//! Nothing here is fused, shared or skipped, and everything is stored. Each computation is a [`Twin`]: some inputs, one output,
+//! Nothing here is fused, shared or skipped, and everything is stored. Each computation is a [`ReferenceOp`]: some inputs, one output,
 //! and the gradients of all inputs. `tests/` compares a kernel with its twin on every instruction set, and the twin's gradients
 //! with differences of its own output.
 
 mod attention;
+mod embedding_bag;
+mod memory_attention;
 mod messages;
 mod pointers;
-mod rows;
+mod pool;
+mod rowwise;
 mod triplets;
-mod words;
 
 pub use self::attention::Attention;
+pub use self::embedding_bag::EmbeddingBag;
+pub use self::memory_attention::MemoryAttention;
 pub use self::messages::Messages;
 pub use self::pointers::{EdgePointers, Pointers};
-pub use self::rows::{LayerNorm, Sinkhorn, Softmax};
+pub use self::pool::{MaxPool, Narrow};
+pub use self::rowwise::{LayerNorm, Sinkhorn, Softmax};
 pub use self::triplets::Triplets;
-pub use self::words::Words;
 
 /// A computation and its gradient.
-pub trait Twin {
+pub trait ReferenceOp {
     /// The names and lengths of the inputs.
     fn inputs(&self) -> Vec<(&'static str, usize)>;
 
@@ -31,13 +35,13 @@ pub trait Twin {
     fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>>;
 
     /// Whether differences of the output tell its gradients.
-    fn smooth(&self) -> bool {
+    fn is_differentiable(&self) -> bool {
         true
     }
 }
 
 /// `x w`, for a row `x` and `w` `[x.len(), columns]`.
-fn times(x: &[f64], w: &[f64], columns: usize) -> Vec<f64> {
+fn matvec(x: &[f64], w: &[f64], columns: usize) -> Vec<f64> {
     let mut y = vec![0.0; columns];
     for (x, row) in x.iter().zip(w.chunks_exact(columns)) {
         y.iter_mut().zip(row).for_each(|(y, w)| *y += x * w);
@@ -46,7 +50,7 @@ fn times(x: &[f64], w: &[f64], columns: usize) -> Vec<f64> {
 }
 
 /// Backward of [`times`]: adds to the gradient of `w`, returns that of `x`.
-fn times_back(x: &[f64], w: &[f64], d_y: &[f64], d_w: &mut [f64]) -> Vec<f64> {
+fn matvec_backward(x: &[f64], w: &[f64], d_y: &[f64], d_w: &mut [f64]) -> Vec<f64> {
     let rows = x.iter().zip(w.chunks_exact(d_y.len())).zip(d_w.chunks_exact_mut(d_y.len()));
     rows.map(|((x, w), d_w)| {
         d_w.iter_mut().zip(d_y).for_each(|(d_w, d)| *d_w += x * d);
@@ -64,16 +68,16 @@ fn relu(x: &[f64]) -> Vec<f64> {
 }
 
 /// Backward of [`relu`], given what it gave.
-fn relu_back(y: &[f64], d_y: &[f64]) -> Vec<f64> {
+fn relu_backward(y: &[f64], d_y: &[f64]) -> Vec<f64> {
     y.iter().zip(d_y).map(|(&y, &d)| if y > 0.0 { d } else { 0.0 }).collect()
 }
 
-/// The place and value of the largest, the first of equal ones, and how far the next is below it.
-fn largest(of: impl Iterator<Item = f64>) -> (usize, f64, f64) {
+/// The index and value of the largest, the first of equal ones, and how far the next is below it.
+fn max_with_gap(of: impl Iterator<Item = f64>) -> (usize, f64, f64) {
     let (mut best, mut value, mut gap) = (0, f64::NEG_INFINITY, f64::INFINITY);
-    for (place, x) in of.enumerate() {
+    for (index, x) in of.enumerate() {
         if x > value {
-            (best, value, gap) = (place, x, x - value);
+            (best, value, gap) = (index, x, x - value);
         } else {
             gap = gap.min(value - x);
         }
@@ -81,7 +85,7 @@ fn largest(of: impl Iterator<Item = f64>) -> (usize, f64, f64) {
     (best, value, gap)
 }
 
-fn smallest(x: &[f64]) -> f64 {
+fn min_abs(x: &[f64]) -> f64 {
     x.iter().fold(f64::INFINITY, |least, x| least.min(x.abs()))
 }
 
@@ -92,7 +96,7 @@ fn softmax(row: &[f64]) -> Vec<f64> {
 }
 
 /// Backward of [`softmax`], given what it gave.
-fn softmax_back(y: &[f64], d_y: &[f64]) -> Vec<f64> {
+fn softmax_backward(y: &[f64], d_y: &[f64]) -> Vec<f64> {
     let mean = y.iter().zip(d_y).map(|(y, d)| y * d).sum::<f64>();
     y.iter().zip(d_y).map(|(y, d)| y * (d - mean)).collect()
 }

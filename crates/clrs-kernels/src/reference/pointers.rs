@@ -1,6 +1,6 @@
 //! The twins of [`crate::pointers`] and [`crate::edge_pointers`].
 
-use super::{Twin, add, times, times_back};
+use super::{ReferenceOp, add, matvec, matvec_backward};
 
 /// Inputs: as [`crate::pointers::Inputs`] has them.
 #[derive(Clone, Debug)]
@@ -12,27 +12,33 @@ pub struct Pointers {
     /// Raw numbers of an edge.
     pub channels: usize,
     /// Whether there is a state of edges, as a sixth input.
-    pub state: bool,
+    pub edge_hidden: bool,
 }
 
 impl Pointers {
     /// What node `i`, pointing, compares with `p[i]`: the vector of node `j`, pointed at.
     fn other(&self, inputs: &[Vec<f64>], i: usize, j: usize) -> Vec<f64> {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
-        let mut sum = times(&inputs[2][(j * n + i) * c..][..c], &inputs[3], h);
+        let mut sum = matvec(&inputs[2][(j * n + i) * c..][..c], &inputs[3], h);
         add(&mut sum, &inputs[1][j * h..][..h]);
-        if self.state {
+        if self.edge_hidden {
             add(&mut sum, &inputs[5][(j * n + i) * h..][..h]);
         }
         sum
     }
 }
 
-impl Twin for Pointers {
+impl ReferenceOp for Pointers {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
-        let mut all = vec![("from", n * h), ("to", n * h), ("edges", n * n * c), ("edge", c * h), ("last", h)];
-        all.extend(self.state.then_some(("state", n * n * h)));
+        let mut all = vec![
+            ("source", n * h),
+            ("target", n * h),
+            ("edge_features", n * n * c),
+            ("edge_weight", c * h),
+            ("output_weight", h),
+        ];
+        all.extend(self.edge_hidden.then_some(("edge_hidden", n * n * h)));
         all
     }
 
@@ -66,10 +72,10 @@ impl Twin for Pointers {
                     *side += d_logit * inputs[4][k];
                 }
                 let pair = j * n + i;
-                let d_raw = times_back(&inputs[2][pair * c..][..c], &inputs[3], &d_other, &mut d[3]);
+                let d_raw = matvec_backward(&inputs[2][pair * c..][..c], &inputs[3], &d_other, &mut d[3]);
                 add(&mut d[2][pair * c..][..c], &d_raw);
                 add(&mut d[1][j * h..][..h], &d_other);
-                if self.state {
+                if self.edge_hidden {
                     add(&mut d[5][pair * h..][..h], &d_other);
                 }
             }
@@ -87,10 +93,10 @@ pub struct EdgePointers {
     pub hidden: usize,
 }
 
-impl Twin for EdgePointers {
+impl ReferenceOp for EdgePointers {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         let (n, h) = (self.nodes, self.hidden);
-        vec![("pairs", n * n * h), ("to", n * h), ("last", h)]
+        vec![("edge_hidden", n * n * h), ("target", n * h), ("output_weight", h)]
     }
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {

@@ -56,7 +56,7 @@ impl Simd for Avx2 {
         unsafe { [_mm256_loadu_ps(from.as_ptr()), _mm256_loadu_ps(from.as_ptr().add(8))] }
     }
     #[inline(always)]
-    fn load_part(self, from: &[f32]) -> Self::V {
+    fn load_partial(self, from: &[f32]) -> Self::V {
         let [low, high] = self.first(from.len());
         unsafe { [_mm256_maskload_ps(from.as_ptr(), low), _mm256_maskload_ps(from.as_ptr().wrapping_add(8), high)] }
     }
@@ -68,7 +68,7 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    fn store_part(self, to: &mut [f32], v: Self::V) {
+    fn store_partial(self, to: &mut [f32], v: Self::V) {
         let [low, high] = self.first(to.len());
         unsafe {
             _mm256_maskstore_ps(to.as_mut_ptr(), low, v[0]);
@@ -120,7 +120,7 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    fn scale(self, x: Self::V, power: Self::V) -> Self::V {
+    fn ldexp(self, x: Self::V, power: Self::V) -> Self::V {
         unsafe {
             let low = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[0]));
             let high = _mm256_slli_epi32::<23>(_mm256_castps_si256(power[1]));
@@ -130,7 +130,7 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    fn sum(self, v: Self::V) -> f32 {
+    fn reduce_sum(self, v: Self::V) -> f32 {
         unsafe {
             let half = _mm256_add_ps(v[0], v[1]);
             let quarter = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps::<1>(half));

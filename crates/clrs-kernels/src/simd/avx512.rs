@@ -43,7 +43,7 @@ impl Simd for Avx512 {
         unsafe { _mm512_loadu_ps(from.as_ptr()) }
     }
     #[inline(always)]
-    fn load_part(self, from: &[f32]) -> __m512 {
+    fn load_partial(self, from: &[f32]) -> __m512 {
         unsafe { _mm512_maskz_loadu_ps(first(from.len()), from.as_ptr()) }
     }
     #[inline(always)]
@@ -51,7 +51,7 @@ impl Simd for Avx512 {
         unsafe { _mm512_storeu_ps(to.as_mut_ptr(), v) }
     }
     #[inline(always)]
-    fn store_part(self, to: &mut [f32], v: __m512) {
+    fn store_partial(self, to: &mut [f32], v: __m512) {
         unsafe { _mm512_mask_storeu_ps(to.as_mut_ptr(), first(to.len()), v) }
     }
     #[inline(always)]
@@ -91,14 +91,14 @@ impl Simd for Avx512 {
         unsafe { _mm512_mask_add_ps(sum, _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), sum, x) }
     }
     #[inline(always)]
-    fn scale(self, x: __m512, power: __m512) -> __m512 {
+    fn ldexp(self, x: __m512, power: __m512) -> __m512 {
         unsafe {
             let power = _mm512_slli_epi32::<23>(_mm512_castps_si512(power));
             _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), power))
         }
     }
     #[inline(always)]
-    unsafe fn compress(self, v: __m512, first: u32, step: u32, values: *mut f32, places: *mut u32) -> usize {
+    unsafe fn compress(self, v: __m512, first: u32, step: u32, values: *mut f32, offsets: *mut u32) -> usize {
         unsafe {
             let mask = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(v, _mm512_setzero_ps());
             let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -106,12 +106,12 @@ impl Simd for Avx512 {
             let all = _mm512_add_epi32(steps, _mm512_set1_epi32(first.cast_signed()));
             // Compressed in registers: to memory it is slow on some processors.
             _mm512_storeu_ps(values, _mm512_maskz_compress_ps(mask, v));
-            _mm512_storeu_si512(places.cast(), _mm512_maskz_compress_epi32(mask, all));
+            _mm512_storeu_si512(offsets.cast(), _mm512_maskz_compress_epi32(mask, all));
             mask.count_ones() as usize
         }
     }
     #[inline(always)]
-    fn sum(self, v: __m512) -> f32 {
+    fn reduce_sum(self, v: __m512) -> f32 {
         unsafe {
             let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(v)));
             let half = _mm256_add_ps(_mm512_castps512_ps256(v), high);
@@ -121,7 +121,7 @@ impl Simd for Avx512 {
         }
     }
     #[inline(always)]
-    fn sums(self, v: [__m512; LANES]) -> __m512 {
+    fn reduce_sums(self, v: [__m512; LANES]) -> __m512 {
         // Two registers are folded into one, whose halves are theirs, then four into one, and so on. The last two steps mix
         // every fourth: that is undone by taking the registers in that order. (No closures: they would not be inlined.)
         unsafe {

@@ -35,10 +35,10 @@ pub(crate) trait Simd: Copy {
     fn splat(self, x: f32) -> Self::V;
     fn load(self, from: &[f32; LANES]) -> Self::V;
     /// Less than [`LANES`] numbers, then zeros.
-    fn load_part(self, from: &[f32]) -> Self::V;
+    fn load_partial(self, from: &[f32]) -> Self::V;
     fn store(self, to: &mut [f32; LANES], v: Self::V);
     /// The first lanes only, as many as there is room for; less than [`LANES`].
-    fn store_part(self, to: &mut [f32], v: Self::V);
+    fn store_partial(self, to: &mut [f32], v: Self::V);
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
@@ -53,16 +53,16 @@ pub(crate) trait Simd: Copy {
     /// `if a > b { sum + x } else { sum }`
     fn add_if_gt(self, sum: Self::V, a: Self::V, b: Self::V, x: Self::V) -> Self::V;
     /// `x` times 2 to the power that stands in the low bits of `power`'s representation.
-    fn scale(self, x: Self::V, power: Self::V) -> Self::V;
+    fn ldexp(self, x: Self::V, power: Self::V) -> Self::V;
     /// The halves of a register added, until one number is left: the same order everywhere.
-    fn sum(self, v: Self::V) -> f32;
+    fn reduce_sum(self, v: Self::V) -> f32;
 
-    /// The sums of sixteen registers, each in the order of [`Simd::sum`].
+    /// The sums of sixteen registers, each in the order of [`Simd::reduce_sum`].
     #[inline(always)]
-    fn sums(self, v: [Self::V; LANES]) -> Self::V {
+    fn reduce_sums(self, v: [Self::V; LANES]) -> Self::V {
         let mut sums = [0.0; LANES];
         for i in 0..LANES {
-            sums[i] = self.sum(v[i]);
+            sums[i] = self.reduce_sum(v[i]);
         }
         self.load(&sums)
     }
@@ -70,7 +70,7 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// `from` must be valid for reading [`LANES`] numbers; it need not be aligned.
     #[inline(always)]
-    unsafe fn read(self, from: *const f32) -> Self::V {
+    unsafe fn load_ptr(self, from: *const f32) -> Self::V {
         // SAFETY: an array of numbers is aligned as they are, and the caller says that they are there.
         self.load(unsafe { &*from.cast() })
     }
@@ -78,7 +78,7 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// `to` must be valid for writing [`LANES`] numbers, and nothing else may refer to them.
     #[inline(always)]
-    unsafe fn write(self, to: *mut f32, v: Self::V) {
+    unsafe fn store_ptr(self, to: *mut f32, v: Self::V) {
         // SAFETY: as in `read`.
         self.store(unsafe { &mut *to.cast() }, v);
     }
@@ -86,17 +86,17 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// `from` must be valid for reading `count` numbers.
     #[inline(always)]
-    unsafe fn read_part(self, from: *const f32, count: usize) -> Self::V {
+    unsafe fn load_partial_ptr(self, from: *const f32, count: usize) -> Self::V {
         // SAFETY: as in `read`.
-        self.load_part(unsafe { std::slice::from_raw_parts(from, count) })
+        self.load_partial(unsafe { std::slice::from_raw_parts(from, count) })
     }
 
     /// # Safety
     /// `to` must be valid for writing `count` numbers, and nothing else may refer to them.
     #[inline(always)]
-    unsafe fn write_part(self, to: *mut f32, count: usize, v: Self::V) {
+    unsafe fn store_partial_ptr(self, to: *mut f32, count: usize, v: Self::V) {
         // SAFETY: as in `read`.
-        self.store_part(unsafe { std::slice::from_raw_parts_mut(to, count) }, v);
+        self.store_partial(unsafe { std::slice::from_raw_parts_mut(to, count) }, v);
     }
 
     /// Writes the lanes that are not 0 one after the other, and `first + step * lane` of each; says how many there were. NaN is not 0.
@@ -104,38 +104,38 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// Both must be valid for writing [`LANES`] numbers, whatever is found, and nothing else may refer to them.
     #[inline(always)]
-    unsafe fn compress(self, v: Self::V, first: u32, step: u32, values: *mut f32, places: *mut u32) -> usize {
+    unsafe fn compress(self, v: Self::V, first: u32, step: u32, values: *mut f32, offsets: *mut u32) -> usize {
         let mut lanes = [0.0; LANES];
         self.store(&mut lanes, v);
-        let (mut count, mut place) = (0, first);
+        let (mut count, mut offset) = (0, first);
         for lane in lanes {
             // SAFETY: no more were counted than lanes were gone through. What is written and not counted is written over.
             unsafe {
                 *values.add(count) = lane;
-                *places.add(count) = place;
+                *offsets.add(count) = offset;
             }
             count += usize::from(lane != 0.0);
-            place = place.wrapping_add(step);
+            offset = offset.wrapping_add(step);
         }
         count
     }
 
     /// The lanes from `at` on, zeros after the end of the row.
     #[inline(always)]
-    fn get(self, row: &[f32], at: usize) -> Self::V {
+    fn load_at(self, row: &[f32], at: usize) -> Self::V {
         match row[at..].first_chunk() {
             Some(full) => self.load(full),
-            None => self.load_part(&row[at..]),
+            None => self.load_partial(&row[at..]),
         }
     }
 
     /// The lanes from `at` on, as far as the row goes.
     #[inline(always)]
-    fn put(self, row: &mut [f32], at: usize, v: Self::V) {
+    fn store_at(self, row: &mut [f32], at: usize, v: Self::V) {
         let rest = &mut row[at..];
         match rest.first_chunk_mut() {
             Some(full) => self.store(full, v),
-            None => self.store_part(rest, v),
+            None => self.store_partial(rest, v),
         }
     }
 
@@ -160,7 +160,7 @@ pub(crate) trait Simd: Copy {
         let small = self.add(self.fma(sum, self.mul(rest, rest), rest), s(1.0));
         // Scaling works on bits and may make a number of a NaN: that one is passed by.
         let rest = self.select_gt(s(0.0), x, s(0.0), x);
-        self.select_gt(x, s(-60.0), self.scale(small, power), rest)
+        self.select_gt(x, s(-60.0), self.ldexp(small, power), rest)
     }
 }
 
@@ -176,8 +176,8 @@ mod tests {
         #[inline(always)]
         fn run<S: Simd>(self, s: S) {
             for at in (0..self.0.len()).step_by(LANES) {
-                let x = s.get(self.0, at);
-                s.put(self.0, at, s.exp(x));
+                let x = s.load_at(self.0, at);
+                s.store_at(self.0, at, s.exp(x));
             }
         }
     }
@@ -208,8 +208,8 @@ mod tests {
         fn run<S: Simd>(self, s: S) -> Self::Output {
             let mut all = [0.0; LANES];
             let registers = self.0.map(|row| s.load(&row));
-            s.store(&mut all, s.sums(registers));
-            (all, registers.map(|v| s.sum(v)))
+            s.store(&mut all, s.reduce_sums(registers));
+            (all, registers.map(|v| s.reduce_sum(v)))
         }
     }
 
@@ -229,9 +229,9 @@ mod tests {
         type Output = f32;
         #[inline(always)]
         fn run<S: Simd>(self, s: S) -> f32 {
-            let v = s.get(self.0, 0);
-            s.put(self.1, 0, v);
-            s.sum(v)
+            let v = s.load_at(self.0, 0);
+            s.store_at(self.1, 0, v);
+            s.reduce_sum(v)
         }
     }
 

@@ -28,7 +28,7 @@ impl Simd for Portable {
         map(|i, j| from[4 * i + j])
     }
     #[inline(always)]
-    fn load_part(self, from: &[f32]) -> Self::V {
+    fn load_partial(self, from: &[f32]) -> Self::V {
         let mut full = [0.0; LANES];
         full[..from.len()].copy_from_slice(from);
         self.load(&full)
@@ -38,7 +38,7 @@ impl Simd for Portable {
         to.copy_from_slice(v.as_flattened());
     }
     #[inline(always)]
-    fn store_part(self, to: &mut [f32], v: Self::V) {
+    fn store_partial(self, to: &mut [f32], v: Self::V) {
         to.copy_from_slice(&v.as_flattened()[..to.len()]);
     }
     #[inline(always)]
@@ -80,11 +80,11 @@ impl Simd for Portable {
         map(|i, j| sum[i][j] + if a[i][j] > b[i][j] { x[i][j] } else { 0.0 })
     }
     #[inline(always)]
-    fn scale(self, x: Self::V, power: Self::V) -> Self::V {
+    fn ldexp(self, x: Self::V, power: Self::V) -> Self::V {
         map(|i, j| f32::from_bits(x[i][j].to_bits().wrapping_add(power[i][j].to_bits() << 23)))
     }
     #[inline(always)]
-    fn sum(self, v: Self::V) -> f32 {
+    fn reduce_sum(self, v: Self::V) -> f32 {
         let half: [Four; 2] = from_fn(|i| from_fn(|j| v[i][j] + v[i + 2][j]));
         let four: Four = from_fn(|j| half[0][j] + half[1][j]);
         (four[0] + four[2]) + (four[1] + four[3])

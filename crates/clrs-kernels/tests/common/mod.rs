@@ -1,11 +1,11 @@
-//! How a kernel is compared with its twin.
+//! How a kernel is compared with its reference.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::cast_possible_truncation, reason = "kernels get f32")]
 
 use std::cell::RefCell;
 
-use clrs_kernels::reference::Twin;
+use clrs_kernels::reference::ReferenceOp;
 use clrs_kernels::{Isa, Scratch};
 
 /// Numbers that look random: the linear congruence of Knuth's MMIX, its high bits.
@@ -33,7 +33,7 @@ impl Random {
     }
 
     /// Numbers around 0 that an `f32` holds exactly.
-    pub(crate) fn numbers(&mut self, count: usize, size: f64) -> Vec<f64> {
+    pub(crate) fn values(&mut self, count: usize, size: f64) -> Vec<f64> {
         let one = |random: &mut Random| (random.uniform() + random.uniform() + random.uniform() - 1.5) * 2.0 * size;
         (0..count).map(|_| f64::from(one(self) as f32)).collect()
     }
@@ -55,31 +55,31 @@ pub(crate) fn with_scratch<R>(run: impl FnOnce(&mut Scratch) -> R) -> R {
 }
 
 /// What a kernel gives: the output, and the gradients of all inputs.
-pub(crate) type Result = (Vec<f32>, Vec<Vec<f32>>);
+pub(crate) type KernelResult = (Vec<f32>, Vec<Vec<f32>>);
 
-/// Compares a kernel with its twin on all instruction sets: values and gradients to 1e-5 of the largest, and some gradients
+/// Compares a kernel with its reference on all instruction sets: values and gradients to 1e-5 of the largest, and some gradients
 /// with differences to 1e-3. `scale` says how large the numbers of an input are.
-pub(crate) fn compare<T: Twin>(
+pub(crate) fn compare<T: ReferenceOp>(
     what: &str,
-    twin: &T,
+    reference: &T,
     seed: u64,
     scale: impl Fn(&str) -> f64,
-    kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result,
+    kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult,
 ) {
     // Cases in which rounding could decide a winner are no test.
     let (inputs, want) = (seed * 1000..)
         .find_map(|seed| {
             let mut random = Random::new(seed);
-            let inputs: Vec<_> = twin.inputs().iter().map(|&(name, len)| random.numbers(len, scale(name))).collect();
-            let (want, margin) = twin.forward(&inputs);
+            let inputs: Vec<_> = reference.inputs().iter().map(|&(name, len)| random.values(len, scale(name))).collect();
+            let (want, margin) = reference.forward(&inputs);
             (margin > 4e-6).then_some((inputs, want))
         })
         .expect("some seed");
     let mut random = Random::new(seed + 1);
-    let d_output = random.numbers(want.len(), 1.0);
-    let d_want = twin.backward(&inputs, &d_output);
-    if twin.smooth() {
-        differences(what, twin, &inputs, &d_output, &d_want, &mut random);
+    let d_output = random.values(want.len(), 1.0);
+    let d_want = reference.backward(&inputs, &d_output);
+    if reference.is_differentiable() {
+        differences(what, reference, &inputs, &d_output, &d_want, &mut random);
     }
 
     let narrowed: Vec<Vec<f32>> = inputs.iter().map(|x| narrow(x)).collect();
@@ -87,18 +87,25 @@ pub(crate) fn compare<T: Twin>(
         let (got, d_got) = kernel(isa, &narrowed, &narrow(&d_output));
         close(&format!("{what}, {isa}, output"), &got, &want, 1e-5);
         assert_eq!(d_got.len(), d_want.len());
-        for (((name, _), d_got), d_want) in twin.inputs().iter().zip(&d_got).zip(&d_want) {
+        for (((name, _), d_got), d_want) in reference.inputs().iter().zip(&d_got).zip(&d_want) {
             close(&format!("{what}, {isa}, gradient of {name}"), d_got, d_want, 1e-5);
         }
     }
 }
 
-/// The twin's gradients against differences of its output, for some numbers of each input. They agree far better than 1e-3, so
-/// that a kernel which equals the twin to 1e-5 agrees with differences to that.
-fn differences<T: Twin>(what: &str, twin: &T, inputs: &[Vec<f64>], d_output: &[f64], d_want: &[Vec<f64>], random: &mut Random) {
+/// The reference's gradients against differences of its output, for some numbers of each input. They agree far better than 1e-3, so
+/// that a kernel which equals the reference to 1e-5 agrees with differences to that.
+fn differences<T: ReferenceOp>(
+    what: &str,
+    reference: &T,
+    inputs: &[Vec<f64>],
+    d_output: &[f64],
+    d_want: &[Vec<f64>],
+    random: &mut Random,
+) {
     const STEP: f64 = 1e-6;
-    let loss = |inputs: &[Vec<f64>]| -> f64 { twin.forward(inputs).0.iter().zip(d_output).map(|(y, d)| y * d).sum() };
-    for (input, (name, len)) in twin.inputs().into_iter().enumerate() {
+    let loss = |inputs: &[Vec<f64>]| -> f64 { reference.forward(inputs).0.iter().zip(d_output).map(|(y, d)| y * d).sum() };
+    for (input, (name, len)) in reference.inputs().into_iter().enumerate() {
         let top = d_want[input].iter().fold(0f64, |top, d| top.max(d.abs())).max(1e-3);
         for _ in 0..if len == 0 { 0 } else { 2 } {
             let at = random.below(len);
@@ -123,35 +130,41 @@ pub(crate) fn close(what: &str, got: &[f32], want: &[f64], limit: f64) {
     }
 }
 
-/// Compares a kernel with its twin where all sums are exact, so that both have to be equal, ties and kinks included.
-pub(crate) fn compare_exactly<T: Twin>(what: &str, twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result) {
+/// Compares a kernel with its reference where all sums are exact, so that both have to be equal, ties and kinks included.
+pub(crate) fn compare_exactly<T: ReferenceOp>(
+    what: &str,
+    reference: &T,
+    seed: u64,
+    kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult,
+) {
     let mut random = Random::new(seed);
-    let inputs: Vec<Vec<f64>> = twin.inputs().iter().map(|&(_, len)| random.grid(len)).collect();
-    let (want, _) = twin.forward(&inputs);
+    let inputs: Vec<Vec<f64>> = reference.inputs().iter().map(|&(_, len)| random.grid(len)).collect();
+    let (want, _) = reference.forward(&inputs);
     let d_output = random.grid(want.len());
-    let d_want = twin.backward(&inputs, &d_output);
+    let d_want = reference.backward(&inputs, &d_output);
     let narrowed: Vec<Vec<f32>> = inputs.iter().map(|x| narrow(x)).collect();
     for isa in Isa::available() {
         let (got, d_got) = kernel(isa, &narrowed, &narrow(&d_output));
         close(&format!("{what}, {isa}, output"), &got, &want, 0.0);
         assert_eq!(d_got.len(), d_want.len(), "{what}, {isa}");
-        for (((name, _), d_got), d_want) in twin.inputs().iter().zip(&d_got).zip(&d_want) {
+        for (((name, _), d_got), d_want) in reference.inputs().iter().zip(&d_got).zip(&d_want) {
             close(&format!("{what}, {isa}, gradient of {name}"), d_got, d_want, 0.0);
         }
     }
 }
 
 /// Instruction sets that fuse products give the same bits.
-pub(crate) fn same_bits<T: Twin>(twin: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> Result) {
+pub(crate) fn same_bits<T: ReferenceOp>(reference: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult) {
     let mut random = Random::new(seed);
-    let inputs: Vec<Vec<f32>> = twin.inputs().iter().map(|&(_, len)| narrow(&random.numbers(len, 0.5))).collect();
-    let outputs = twin.forward(&inputs.iter().map(|x| x.iter().map(|&x| f64::from(x)).collect()).collect::<Vec<_>>()).0.len();
-    let d_output = narrow(&random.numbers(outputs, 1.0));
-    let bits = |(output, gradients): Result| -> Vec<Vec<u32>> {
+    let inputs: Vec<Vec<f32>> = reference.inputs().iter().map(|&(_, len)| narrow(&random.values(len, 0.5))).collect();
+    let outputs =
+        reference.forward(&inputs.iter().map(|x| x.iter().map(|&x| f64::from(x)).collect()).collect::<Vec<_>>()).0.len();
+    let d_output = narrow(&random.values(outputs, 1.0));
+    let bits = |(output, gradients): KernelResult| -> Vec<Vec<u32>> {
         let all = std::iter::once(output).chain(gradients);
         all.map(|x| x.iter().map(|x| x.to_bits()).collect()).collect()
     };
-    let fused: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.fuses()).collect();
+    let fused: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.has_fma()).collect();
     for pair in fused.windows(2) {
         let [a, b] = [0, 1].map(|i| bits(kernel(pair[i], &inputs, &d_output)));
         assert!(a == b, "{} and {} give different bits", pair[0], pair[1]);

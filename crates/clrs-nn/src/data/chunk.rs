@@ -159,7 +159,7 @@ mod tests {
         let registry = clrs::Registry::builtin();
         let algorithm = registry.iter().next().expect("an algorithm");
         for length in [1, 3, 7] {
-            let sampler = Sampler::new(algorithm, 4, 1, &ModelConfig::default()).expect("a sampler");
+            let sampler = Sampler::new(algorithm, 4, 1, &Settings::default()).expect("a sampler");
             let (mut stream, mut seen) = (Stream::new(sampler), Vec::new());
             let mut lanes = ChunkLoader::new(2, length);
             let mut found: Vec<Vec<(bool, bool, bool)>> = vec![Vec::new(); 2];

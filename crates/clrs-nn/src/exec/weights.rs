@@ -10,11 +10,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Tensor, TensorData};
-use clrs_kernels::gemm::{End, Packed, Start, add_transposed_product, dense_product, product};
+use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, add_matmul_tn, matmul, matmul_packed};
 use clrs_kernels::{Isa, Scratch};
 
 use crate::model::encoders::{Encoders, Place};
-use crate::exec::fused::Prepared;
+use crate::exec::fused::PackedWeights;
 use crate::model::task_modules::TaskModules;
 use crate::exec::parameters::{ParamId, Linear, Parameters, matrix_shape};
 
@@ -75,7 +75,7 @@ struct Shared {
     learns: bool,
     /// Pieces differ with the encoders, so by algorithm.
     pieces: Mutex<HashMap<(usize, FoldedWeight), Arc<Matrix>>>,
-    messages: Mutex<HashMap<(usize, ParamId), Arc<Prepared>>>,
+    messages: Mutex<HashMap<(usize, ParamId), Arc<PackedWeights>>>,
 }
 
 impl Weights {
@@ -118,7 +118,7 @@ impl Weights {
     }
 
     /// The layers of messages as kernels read them, made when they are first asked for.
-    pub(crate) fn messages(&self, task: usize, layer: ParamId, make: impl FnOnce() -> Prepared) -> Arc<Prepared> {
+    pub(crate) fn messages(&self, task: usize, layer: ParamId, make: impl FnOnce() -> PackedWeights) -> Arc<PackedWeights> {
         let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(messages.entry((task, layer)).or_insert_with(|| Arc::new(make())))
     }
@@ -132,7 +132,7 @@ impl Shared {
         let on_top = |rows: &[f32], layer: Linear, sum: &mut [f32]| {
             let shape = [rows.len() / h, h, layer.outputs];
             let weight = &values[layer.weight.0][..h * layer.outputs];
-            dense_product(Isa::best(), shape, rows, weight, Start::Result, End::Linear, sum);
+            matmul(Isa::best(), shape, rows, weight, Accumulate::Output, Epilogue::Identity, sum);
         };
         match piece {
             FoldedWeight::Whole(ParamId(place)) => (values[place].clone(), self.shapes[place][1]),
@@ -289,10 +289,10 @@ impl EncodingBack {
         let (isa, h, outputs) = (Isa::best(), self.of.hidden, layer.outputs);
         let (count, range) = (rows.len(), rows.start * h..rows.end * h);
         let weight = &gradients.parameters.values()[layer.weight.0][..h * outputs];
-        let transposed = Packed::transposed(weight, outputs, h);
-        product(isa, gradient, &transposed, Start::Result, End::Linear, &mut self.d_rows[range.clone()]);
+        let transposed = PackedMatrix::transposed(weight, outputs, h);
+        matmul_packed(isa, gradient, &transposed, Accumulate::Output, Epilogue::Identity, &mut self.d_rows[range.clone()]);
         let into = &mut gradients.of(layer.weight)[..h * outputs];
-        add_transposed_product(isa, [count, h, outputs], &self.of.rows[range], gradient, into, &mut Scratch::default());
+        add_matmul_tn(isa, [count, h, outputs], &self.of.rows[range], gradient, into, &mut Scratch::default());
     }
 }
 
@@ -304,8 +304,8 @@ pub(crate) struct Matrix {
     device: Device,
     /// Without a gradient: each pass has leaves of its own.
     tensor: OnceLock<Tensor<2>>,
-    packed: OnceLock<Packed>,
-    transposed: OnceLock<Packed>,
+    packed: OnceLock<PackedMatrix>,
+    transposed: OnceLock<PackedMatrix>,
 }
 
 impl Matrix {
@@ -331,15 +331,15 @@ impl Matrix {
     }
 
     /// As products read it.
-    pub(crate) fn packed(&self) -> &Packed {
+    pub(crate) fn packed(&self) -> &PackedMatrix {
         let [rows, columns] = self.dims();
-        self.packed.get_or_init(|| Packed::new(&self.values, rows, columns))
+        self.packed.get_or_init(|| PackedMatrix::new(&self.values, rows, columns))
     }
 
     /// Its transpose.
-    pub(crate) fn transposed(&self) -> &Packed {
+    pub(crate) fn transposed(&self) -> &PackedMatrix {
         let [rows, columns] = self.dims();
-        self.transposed.get_or_init(|| Packed::transposed(&self.values, columns, rows))
+        self.transposed.get_or_init(|| PackedMatrix::transposed(&self.values, columns, rows))
     }
 }
 

@@ -246,7 +246,7 @@ impl Decoder {
             (Location::Node, &[node]) => {
                 let shape = if probe.kind == Kind::MaskOne { [b, 1, n] } else { [b, n, node.outputs] };
                 match self.column {
-                    Some(from) if pass.fused => fused::columns(pass, read.joined(), from..from + node.outputs, shape),
+                    Some(from) if pass.fused => fused::narrow(pass, read.joined(), from..from + node.outputs, shape),
                     _ => read.sum(node).shaped(|_| shape),
                 }
             }

@@ -8,7 +8,7 @@
 //! them won something and have a gradient, no shape tells: the kernels count them.
 
 use clrs::{Kind, Location, Probe, Stage};
-use clrs_kernels::messages::Count;
+use clrs_kernels::messages::MessageCounts;
 
 use crate::data::batch::Batch;
 use crate::model::encoders::is_pointer;
@@ -26,9 +26,9 @@ pub struct Flops {
 impl Flops {
     /// The work of fused kernels for a batch, whose messages they counted; nothing for processors outside the message-passing
     /// family, and where no kernel counted.
-    pub fn count(settings: &ModelConfig, batch: &Batch, messages: Count) -> Option<Flops> {
+    pub fn count(settings: &ModelConfig, batch: &Batch, messages: MessageCounts) -> Option<Flops> {
         let family = Family::of(&settings.processor)?;
-        if settings.aggregation != Aggregation::Max || messages.sent == 0 {
+        if settings.aggregation != Aggregation::Max || messages.forward == 0 {
             return None;
         }
         let mut tally = Tally { family, settings, batch, channels: Channels::of(settings, batch), work: Flops::default() };
@@ -158,7 +158,7 @@ impl Tally<'_> {
     }
 
     /// All messages of all steps.
-    fn messages(&mut self, Count { sent, won }: Count) {
+    fn messages(&mut self, MessageCounts { forward: sent, backward: won }: MessageCounts) {
         let (h, c) = (self.settings.hidden as f64, self.channels.edges as f64);
         let samples = |steps: std::ops::Range<usize>| steps.map(|step| self.batch.live(step)).sum::<usize>() as f64;
         let (all, later) = (samples(0..self.batch.steps()), samples(1..self.batch.steps()));
@@ -249,7 +249,7 @@ impl Tally<'_> {
 #[cfg(test)]
 mod tests {
     use clrs::{Array, Data, Dense, Kind, Location, Probe, Spec, Stage};
-    use clrs_kernels::messages::Count;
+    use clrs_kernels::messages::MessageCounts;
 
     use super::Flops;
     use crate::data::batch::Batch;
@@ -284,7 +284,7 @@ mod tests {
     }
 
     /// Of every sample and step, 16 messages; of the 48 together, 30 won something.
-    const MESSAGES: Count = Count { sent: 48, won: 30 };
+    const MESSAGES: MessageCounts = MessageCounts { forward: 48, backward: 30 };
 
     #[test]
     fn the_work_of_a_small_batch_is_what_a_calculation_by_hand_gives() {
@@ -336,6 +336,6 @@ mod tests {
     #[test]
     fn what_is_not_counted_is_not_guessed() {
         assert_eq!(Flops::count(&settings("gat"), &batch(), MESSAGES), None);
-        assert_eq!(Flops::count(&settings("mpnn"), &batch(), Count::default()), None);
+        assert_eq!(Flops::count(&settings("mpnn"), &batch(), MessageCounts::default()), None);
     }
 }

@@ -52,7 +52,7 @@ impl Adam {
         self.updates += 1;
         #[expect(clippy::cast_possible_truncation, reason = "as optax computes it, and long before 2^31 updates it is 1")]
         let part = |decay: f32| 1.0 - decay.powi(self.updates.min(i32::MAX as u64) as i32);
-        let parts = [part(adam::FIRST_DECAY), part(adam::SECOND_DECAY)];
+        let parts = [part(adam::BETA1), part(adam::BETA2)];
         let Parameters { list, values } = parameters;
         let numbers = values.par_iter_mut().zip(&mut self.first).zip(&mut self.second);
         numbers.zip(gradients).zip(&*list).for_each(|((((values, first), second), gradient), Parameter { owner, .. })| {
@@ -60,7 +60,11 @@ impl Adam {
                 return;
             }
             let moves = *owner != Owner::Processor || !rule.freeze_processor;
-            let update = adam::Update { scale, learning_rate: moves.then_some(rule.learning_rate), parts };
+            let update = adam::Update {
+                gradient_scale: scale,
+                learning_rate: moves.then_some(rule.learning_rate),
+                bias_corrections: parts,
+            };
             adam::update(isa, update, gradient.as_deref(), values, first, second);
         });
         norm

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::gemm::{End, Start, add_transposed_product, product};
+use clrs_kernels::gemm::{Accumulate, Epilogue, add_matmul_tn, matmul_packed};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
@@ -63,24 +63,24 @@ impl FusedOp for Affine {
         for WeightRef { matrix, .. } in &self.constants {
             add(&mut constant, matrix.values());
         }
-        let mut start = Start::Bias(&constant);
+        let mut start = Accumulate::Bias(&constant);
         if !self.of_samples.is_empty() {
             let mut sums = vec![0.0; self.rows / self.count * outputs];
-            let mut from = Start::Bias(&constant);
+            let mut from = Accumulate::Bias(&constant);
             for (WeightRef { matrix, .. }, x) in self.of_samples.iter().zip(of_samples) {
-                product(isa, x, matrix.packed(), from, End::Linear, &mut sums);
-                from = Start::Result;
+                matmul_packed(isa, x, matrix.packed(), from, Epilogue::Identity, &mut sums);
+                from = Accumulate::Output;
             }
             for (rows, sum) in out.chunks_exact_mut(self.count * outputs).zip(sums.chunks_exact(outputs)) {
                 rows.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(sum));
             }
-            start = Start::Result;
+            start = Accumulate::Output;
         }
         for (number, (WeightRef { matrix, .. }, x)) in self.of_nodes.iter().zip(of_nodes).enumerate() {
             let is_last = number + 1 == self.of_nodes.len();
-            let end = if is_last && self.rectify { End::Relu } else { End::Linear };
-            product(isa, x, matrix.packed(), start, end, out);
-            start = Start::Result;
+            let end = if is_last && self.rectify { Epilogue::Relu } else { Epilogue::Identity };
+            matmul_packed(isa, x, matrix.packed(), start, end, out);
+            start = Accumulate::Output;
         }
         Arc::new(if keep && self.rectify { out.to_vec() } else { Vec::new() })
     }
@@ -118,11 +118,11 @@ pub(super) fn term_backward(weight_ref: &WeightRef, x: &[f32], d_out: &[f32], wa
     let (isa, [inputs, outputs]) = (Isa::best(), weight_ref.matrix.dims());
     let rows = d_out.len() / outputs;
     weight_ref.sum.add(inputs * outputs, |sum| {
-        add_transposed_product(isa, [rows, inputs, outputs], x, d_out, sum, scratch);
+        add_matmul_tn(isa, [rows, inputs, outputs], x, d_out, sum, scratch);
     });
     wanted.then(|| {
         let mut d_x = vec![0.0; rows * inputs];
-        product(isa, d_out, weight_ref.matrix.transposed(), Start::Zero, End::Linear, &mut d_x);
+        matmul_packed(isa, d_out, weight_ref.matrix.transposed(), Accumulate::Zero, Epilogue::Identity, &mut d_x);
         d_x
     })
 }

@@ -58,13 +58,13 @@ impl Attention {
         Inputs {
             nodes: self.nodes,
             heads: self.heads,
-            asking: &query[sample * rows..][..rows],
-            asked: &key[sample * rows..][..rows],
-            edges: &edges[sample * pairs * self.channels..][..pairs * self.channels],
-            edge: self.edge.matrix.values(),
-            score: (!self.score.is_empty()).then_some(&self.score[..]),
-            values: &values[sample * taken..][..taken],
-            neighbours: self.neighbours.as_ref().map(|of| &of[sample * pairs..][..pairs]),
+            query: &query[sample * rows..][..rows],
+            key: &key[sample * rows..][..rows],
+            edge_features: &edges[sample * pairs * self.channels..][..pairs * self.channels],
+            edge_weight: self.edge.matrix.values(),
+            score_weight: (!self.score.is_empty()).then_some(&self.score[..]),
+            value: &values[sample * taken..][..taken],
+            adjacency: self.neighbours.as_ref().map(|of| &of[sample * pairs..][..pairs]),
         }
     }
 }
@@ -98,12 +98,12 @@ impl FusedOp for Attention {
         self.edge.sum.add(self.channels * self.width, |edge| {
             for (sample, tape) in tapes.iter().enumerate() {
                 let into = Gradients {
-                    asking: &mut query[sample * rows..][..rows],
-                    asked: &mut key[sample * rows..][..rows],
-                    edges: edges.as_mut().map(|edges| &mut edges[sample * pairs..][..pairs]),
-                    edge,
-                    score: (!score.is_empty()).then_some(&mut score[..]),
-                    values: &mut values[sample * taken..][..taken],
+                    query: &mut query[sample * rows..][..rows],
+                    key: &mut key[sample * rows..][..rows],
+                    edge_features: edges.as_mut().map(|edges| &mut edges[sample * pairs..][..pairs]),
+                    edge_weight: edge,
+                    score_weight: (!score.is_empty()).then_some(&mut score[..]),
+                    value: &mut values[sample * taken..][..taken],
                 };
                 let d_out = &d_out[sample * taken..][..taken];
                 kernel::backward(Isa::best(), &self.inputs(&slices, sample), tape, d_out, into, scratch);

@@ -1,9 +1,9 @@
-//! Sentences as sums of their words.
+//! EmbeddingBag as sums of their words.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::words::{self as kernel, Inputs};
+use clrs_kernels::embedding_bag::{self as kernel, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute};
@@ -12,26 +12,31 @@ use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::FoldedWeight;
 
-/// Sentences of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
+/// EmbeddingBag of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
 pub(crate) fn embedding_bag(pass: &ForwardContext, words: Arc<Vec<u16>>, table: ParamId, positions: Arc<Vec<f32>>) -> Tensor<2> {
     let table = pass.weight_ref(FoldedWeight::Whole(table));
-    compute(pass, Sentences { words, positions, table }, Vec::new())
+    compute(pass, EmbeddingBag { words, positions, table }, Vec::new())
 }
 
-struct Sentences {
+struct EmbeddingBag {
     words: Arc<Vec<u16>>,
     positions: Arc<Vec<f32>>,
     table: WeightRef,
 }
 
-impl Sentences {
+impl EmbeddingBag {
     fn inputs(&self) -> Inputs<'_> {
         let [_, size] = self.table.matrix.dims();
-        Inputs { size, table: self.table.matrix.values(), positions: &self.positions, words: &self.words }
+        Inputs {
+            embedding_dim: size,
+            table: self.table.matrix.values(),
+            position_encoding: &self.positions,
+            indices: &self.words,
+        }
     }
 }
 
-impl FusedOp for Sentences {
+impl FusedOp for EmbeddingBag {
     fn shape(&self) -> Vec<usize> {
         let [_, size] = self.table.matrix.dims();
         vec![self.words.len() * size / self.positions.len(), size]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::tensor::Tensor;
-use clrs_kernels::messages::{self as kernel, Gradients, Inputs, LayerGradients, Tape, Weights};
+use clrs_kernels::messages::{self as kernel, Gradients, Inputs, Tape, WeightGradients, Weights};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
@@ -14,7 +14,7 @@ use crate::exec::parameters::Linear;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::{FoldedWeight, add};
 
-pub(crate) use clrs_kernels::messages::Prepared;
+pub(crate) use clrs_kernels::messages::PackedWeights;
 
 /// From whom a node hears.
 #[derive(Clone, Debug)]
@@ -35,14 +35,14 @@ pub(crate) struct Layers {
 
 /// The layers of messages in one pass.
 pub(crate) struct MessageLayerRefs {
-    prepared: Arc<Prepared>,
+    prepared: Arc<PackedWeights>,
     edge: WeightRef,
     middle: WeightRef,
     middle_bias: WeightRef,
     last: WeightRef,
     last_bias: WeightRef,
     /// Gradients of all but the last bias, as the kernel lays them out, until those of all steps are there.
-    found: Mutex<Option<LayerGradients>>,
+    found: Mutex<Option<WeightGradients>>,
 }
 
 impl MessageLayerRefs {
@@ -51,20 +51,20 @@ impl MessageLayerRefs {
         let [middle_bias, last_bias] = [middle, last].map(|layer| pass.weight_ref(FoldedWeight::Whole(layer.bias)));
         let [middle_weight, last_weight] = [middle, last].map(|layer| pass.weight_ref(FoldedWeight::Whole(layer.weight)));
         let prepared = pass.weights.messages(pass.task, middle.weight, || {
-            Prepared::new(&Weights {
-                edge: edge.matrix.values(),
-                middle: middle_weight.matrix.values(),
-                middle_bias: middle_bias.matrix.values(),
-                last: last_weight.matrix.values(),
+            PackedWeights::new(&Weights {
+                edge_weight: edge.matrix.values(),
+                hidden_weight: middle_weight.matrix.values(),
+                hidden_bias: middle_bias.matrix.values(),
+                output_weight: last_weight.matrix.values(),
             })
         });
         MessageLayerRefs { prepared, edge, middle: middle_weight, middle_bias, last: last_weight, last_bias, found: Mutex::default() }
     }
 
     /// Adds to the gradients.
-    fn find(&self, hidden: usize, channels: usize, to: impl FnOnce(&mut LayerGradients)) {
+    fn find(&self, hidden: usize, channels: usize, to: impl FnOnce(&mut WeightGradients)) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        to(found.get_or_insert_with(|| LayerGradients::new(hidden, channels)));
+        to(found.get_or_insert_with(|| WeightGradients::new(hidden, channels)));
     }
 
     /// Hands the gradients on to their pieces, where all others are.
@@ -115,11 +115,11 @@ impl Messages {
         Inputs {
             receivers: &receivers[sample * rows..][..rows],
             senders: &senders[sample * rows..][..rows],
-            edges: &edges[sample * pairs * self.channels..][..pairs * self.channels],
-            from: match &self.from {
-                Senders::All => kernel::Senders::All,
-                Senders::Itself => kernel::Senders::Itself,
-                Senders::Neighbours(of) => kernel::Senders::Neighbours(&of[sample * pairs..][..pairs]),
+            edge_features: &edges[sample * pairs * self.channels..][..pairs * self.channels],
+            adjacency: match &self.from {
+                Senders::All => kernel::Adjacency::Full,
+                Senders::Itself => kernel::Adjacency::SelfLoops,
+                Senders::Neighbours(of) => kernel::Adjacency::Mask(&of[sample * pairs..][..pairs]),
             },
         }
     }
@@ -158,8 +158,8 @@ impl FusedOp for Messages {
                 let gradients = Gradients {
                     receivers: &mut d_receivers[sample * rows..][..rows],
                     senders: &mut d_senders[sample * rows..][..rows],
-                    edges: d_edges.as_mut().map(|d_edges| &mut d_edges[sample * pairs..][..pairs]),
-                    layers,
+                    edge_features: d_edges.as_mut().map(|d_edges| &mut d_edges[sample * pairs..][..pairs]),
+                    weights: layers,
                 };
                 let d_out = &d_out[sample * rows..][..rows];
                 kernel::backward(isa, &self.layers.prepared, &self.inputs(&slices, sample), tape, d_out, gradients, scratch);

@@ -7,16 +7,16 @@
 
 mod affine;
 mod attention;
-mod columns;
+mod embedding_bag;
 mod max_pool;
+mod memory_attention;
 mod messages;
+mod narrow;
 mod norm;
 mod pairs;
 mod pointers;
-mod memory_attention;
 mod rows;
 mod triplets;
-mod embedding_bag;
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -36,16 +36,16 @@ use crate::exec::features::ForwardContext;
 
 pub(crate) use affine::affine;
 pub(crate) use attention::{Matched, attention};
-pub(crate) use columns::columns;
+pub(crate) use embedding_bag::embedding_bag;
 pub(crate) use max_pool::max_pool;
-pub(crate) use messages::{Layers, MessageLayerRefs, Prepared, Senders, messages};
+pub(crate) use memory_attention::memory_attention;
+pub(crate) use messages::{Layers, MessageLayerRefs, PackedWeights, Senders, messages};
+pub(crate) use narrow::narrow;
 pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
 pub(crate) use pointers::{edge_pointers, pointers};
-pub(crate) use memory_attention::memory_attention;
 pub(crate) use rows::{add_loss, probabilities, log_sinkhorn};
 pub(crate) use triplets::triplets;
-pub(crate) use embedding_bag::embedding_bag;
 
 /// Inputs of an operation in burn's graph.
 const INPUTS: usize = 7;

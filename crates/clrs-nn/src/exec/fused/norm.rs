@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::rows::{layer_norm as kernel, layer_norm_backward};
+use clrs_kernels::rowwise::{layer_norm as kernel, layer_norm_backward};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::gemm::{End, Start, product};
+use clrs_kernels::gemm::{Accumulate, Epilogue, matmul_packed};
 use clrs_kernels::{Isa, Scratch};
 
 use super::affine::term_backward;
@@ -43,7 +43,7 @@ impl FusedOp for Pairs {
             row.iter_mut().zip(first).zip(second).for_each(|((out, first), second)| *out = first + second);
         }
         for (WeightRef { matrix, .. }, x) in self.pieces.iter().zip(&inputs[2..]) {
-            product(Isa::best(), x, matrix.packed(), Start::Result, End::Linear, out);
+            matmul_packed(Isa::best(), x, matrix.packed(), Accumulate::Output, Epilogue::Identity, out);
         }
         Arc::new(())
     }

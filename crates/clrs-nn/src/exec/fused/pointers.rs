@@ -68,12 +68,12 @@ impl Pointers {
     fn inputs<'a>(&'a self, &[from, to, edges, state, ..]: &Slices<'a>, sample: usize) -> kernel::Inputs<'a> {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
         kernel::Inputs {
-            from: &from[sample * rows..][..rows],
-            to: &to[sample * rows..][..rows],
-            edges: &edges[sample * pairs * self.channels..][..pairs * self.channels],
-            edge: self.edge.matrix.values(),
-            last: self.last.weight.matrix.values(),
-            state: self.has_state.then(|| &state[sample * pairs * self.hidden..][..pairs * self.hidden]),
+            source: &from[sample * rows..][..rows],
+            target: &to[sample * rows..][..rows],
+            edge_features: &edges[sample * pairs * self.channels..][..pairs * self.channels],
+            edge_weight: self.edge.matrix.values(),
+            output_weight: self.last.weight.matrix.values(),
+            edge_hidden: self.has_state.then(|| &state[sample * pairs * self.hidden..][..pairs * self.hidden]),
         }
     }
 }
@@ -100,12 +100,16 @@ impl FusedOp for Pointers {
             self.last.weight.sum.add(self.hidden, |last| {
                 for (sample, d_out) in d_out.chunks_exact(pairs).enumerate() {
                     let into = kernel::Gradients {
-                        from: &mut from[sample * rows..][..rows],
-                        to: &mut to[sample * rows..][..rows],
-                        edges: edges.as_mut().map(|edges| &mut edges[sample * pairs * self.channels..][..pairs * self.channels]),
-                        edge,
-                        last,
-                        state: state.as_mut().map(|state| &mut state[sample * pairs * self.hidden..][..pairs * self.hidden]),
+                        source: &mut from[sample * rows..][..rows],
+                        target: &mut to[sample * rows..][..rows],
+                        edge_features: edges
+                            .as_mut()
+                            .map(|edges| &mut edges[sample * pairs * self.channels..][..pairs * self.channels]),
+                        edge_weight: edge,
+                        output_weight: last,
+                        edge_hidden: state
+                            .as_mut()
+                            .map(|state| &mut state[sample * pairs * self.hidden..][..pairs * self.hidden]),
                     };
                     kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, into, scratch);
                 }
@@ -134,7 +138,11 @@ impl EdgePointers {
     fn inputs<'a>(&'a self, &[pairs, to, ..]: &Slices<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
         let last = self.last.weight.matrix.values();
-        edge_kernel::Inputs { pairs: &pairs[sample * all..][..all], to: &to[sample * rows..][..rows], last }
+        edge_kernel::Inputs {
+            edge_hidden: &pairs[sample * all..][..all],
+            target: &to[sample * rows..][..rows],
+            output_weight: last,
+        }
     }
 }
 
@@ -157,9 +165,9 @@ impl FusedOp for EdgePointers {
         self.last.weight.sum.add(self.hidden, |last| {
             for (sample, d_out) in d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
                 let into = edge_kernel::Gradients {
-                    pairs: &mut d_pairs[sample * all..][..all],
-                    to: &mut d_to[sample * rows..][..rows],
-                    last,
+                    edge_hidden: &mut d_pairs[sample * all..][..all],
+                    target: &mut d_to[sample * rows..][..rows],
+                    output_weight: last,
                 };
                 edge_kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, into, scratch);
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use clrs::{Kind, Probe};
-use clrs_kernels::rows::{log_softmax, log_softmax_backward, softmax, softmax_backward};
+use clrs_kernels::rowwise::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch, sinkhorn};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};

@@ -1,9 +1,9 @@
 //! Kernels over rows and matrices.
 
-use clrs_kernels::gemm::{self, End, Packed, Start};
-use clrs_kernels::{Isa, Scratch, adam, rows, sinkhorn};
+use clrs_kernels::gemm::{self, Accumulate, Epilogue, PackedMatrix};
+use clrs_kernels::{Isa, Scratch, adam, rowwise, sinkhorn};
 
-use crate::{Entry, HIDDEN, Work, numbers};
+use crate::{Entry, HIDDEN, Work, values};
 
 /// Operations of an exponential: two to find the power, four to take it off, the rest is a polynomial.
 const EXP: usize = 21;
@@ -11,37 +11,37 @@ const EXP: usize = 21;
 pub(crate) fn products(isa: Isa, rows: usize, all: &mut Vec<Entry>) {
     let h = HIDDEN;
     let work = Work::Operations((2 * rows * h * h) as f64);
-    let (a, b, bias) = (numbers(rows * h, 1), numbers(h * h, 2), numbers(h, 3));
-    let packed = Packed::new(&b, h, h);
+    let (a, b, bias) = (values(rows * h, 1), values(h * h, 2), values(h, 3));
+    let packed = PackedMatrix::new(&b, h, h);
     let mut c = vec![0.0; rows * h];
     let left = a.clone();
     all.push(Entry::new(&format!("gemm packed, {rows} rows"), work, move || {
-        gemm::product(isa, &left, &packed, Start::Bias(&bias), End::Relu, &mut c);
+        gemm::matmul_packed(isa, &left, &packed, Accumulate::Bias(&bias), Epilogue::Relu, &mut c);
     }));
     let (left, mut c) = (a.clone(), vec![0.0; rows * h]);
     all.push(Entry::new(&format!("gemm dense, {rows} rows"), work, move || {
-        gemm::dense_product(isa, [rows, h, h], &left, &b, Start::Zero, End::Linear, &mut c);
+        gemm::matmul(isa, [rows, h, h], &left, &b, Accumulate::Zero, Epilogue::Identity, &mut c);
     }));
-    let (b, mut c, mut scratch) = (numbers(rows * h, 4), vec![0.0; h * h], Scratch::default());
+    let (b, mut c, mut scratch) = (values(rows * h, 4), vec![0.0; h * h], Scratch::default());
     all.push(Entry::new(&format!("gemm weights, {rows} rows"), work, move || {
-        gemm::add_transposed_product(isa, [rows, h, h], &a, &b, &mut c, &mut scratch);
+        gemm::add_matmul_tn(isa, [rows, h, h], &a, &b, &mut c, &mut scratch);
     }));
 }
 
 /// Forward reads one row and writes one; backward reads two.
 pub(crate) fn norms(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let h = HIDDEN;
-    let (x, scale, offset) = (numbers(n * h, 1), numbers(h, 2), numbers(h, 3));
+    let (x, scale, offset) = (values(n * h, 1), values(h, 2), values(h, 3));
     let (mut y, mut moments) = (vec![0.0; n * h], vec![0.0; 2 * n]);
-    rows::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
+    rowwise::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
     let (kept, rows_in, factors) = (moments.clone(), x.clone(), scale.clone());
     all.push(Entry::new(&format!("layer norm, n = {n}"), Work::Bytes(8 * n * h), move || {
-        rows::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
+        rowwise::layer_norm(isa, &x, &scale, &offset, &mut y, &mut moments);
     }));
-    let (d_y, mut d_x) = (numbers(n * h, 4), vec![0.0; n * h]);
+    let (d_y, mut d_x) = (values(n * h, 4), vec![0.0; n * h]);
     let (mut d_scale, mut d_offset) = (vec![0.0; h], vec![0.0; h]);
     all.push(Entry::new(&format!("layer norm back, n = {n}"), Work::Bytes(12 * n * h), move || {
-        rows::layer_norm_backward(isa, (&rows_in, &kept), &factors, &d_y, &mut d_x, &mut d_scale, &mut d_offset);
+        rowwise::layer_norm_backward(isa, (&rows_in, &kept), &factors, &d_y, &mut d_x, &mut d_scale, &mut d_offset);
     }));
 }
 
@@ -49,10 +49,15 @@ pub(crate) fn norms(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 /// logarithm two products, a sum and a difference, with it an exponential instead of a product.
 pub(crate) fn softmaxes(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let work = |each: usize| Work::Operations((n * n * each) as f64);
-    let logits = numbers(n * n, 1);
+    let logits = values(n * n, 1);
     for (name, forward, backward, of_backward) in [
-        ("softmax", rows::softmax as fn(Isa, &mut [f32], usize), rows::softmax_backward as fn(Isa, &[f32], &mut [f32], usize), 4),
-        ("log softmax", rows::log_softmax, rows::log_softmax_backward, EXP + 3),
+        (
+            "softmax",
+            rowwise::softmax as fn(Isa, &mut [f32], usize),
+            rowwise::softmax_backward as fn(Isa, &[f32], &mut [f32], usize),
+            4,
+        ),
+        ("log softmax", rowwise::log_softmax, rowwise::log_softmax_backward, EXP + 3),
     ] {
         let (given, mut y) = (logits.clone(), logits.clone());
         forward(isa, &mut y, n);
@@ -61,7 +66,7 @@ pub(crate) fn softmaxes(isa: Isa, n: usize, all: &mut Vec<Entry>) {
             y.copy_from_slice(&given);
             forward(isa, &mut y, n);
         }));
-        let (given, mut d) = (numbers(n * n, 2), vec![0.0; n * n]);
+        let (given, mut d) = (values(n * n, 2), vec![0.0; n * n]);
         all.push(Entry::new(&format!("{name} back, n = {n}"), work(of_backward), move || {
             d.copy_from_slice(&given);
             backward(isa, &kept, &mut d, n);
@@ -73,7 +78,7 @@ pub(crate) fn softmaxes(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 pub(crate) fn permutations(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const ROUNDS: usize = 10;
     let work = |each: usize| Work::Operations((2 * ROUNDS * n * n * each) as f64);
-    let logits = numbers(n * n, 5);
+    let logits = values(n * n, 5);
     let (mut y, mut tape) = (logits.clone(), sinkhorn::Tape::default());
     sinkhorn::forward(isa, n, &mut y, ROUNDS, Some(&mut tape));
     let kept = tape.clone();
@@ -81,7 +86,7 @@ pub(crate) fn permutations(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         y.copy_from_slice(&logits);
         sinkhorn::forward(isa, n, &mut y, ROUNDS, Some(&mut tape));
     }));
-    let d = numbers(n * n, 6);
+    let d = values(n * n, 6);
     let mut d_logits = d.clone();
     all.push(Entry::new(&format!("sinkhorn back, n = {n}, {ROUNDS} rounds"), work(EXP + 3), move || {
         d_logits.copy_from_slice(&d);
@@ -92,16 +97,16 @@ pub(crate) fn permutations(isa: Isa, n: usize, all: &mut Vec<Entry>) {
 /// As many numbers as a small and a large network have.
 pub(crate) fn updates(isa: Isa, all: &mut Vec<Entry>) {
     for count in [200_000, 2_000_000] {
-        let [gradient, mut values, mut first, mut second] = [7, 8, 9, 10].map(|seed| numbers(count, seed));
+        let [gradient, mut parameters, mut first, mut second] = [7, 8, 9, 10].map(|seed| values(count, seed));
         for x in &mut second {
             *x = x.abs();
         }
         // Four are read, three written.
         all.push(Entry::new(&format!("adam, {count} numbers"), Work::Bytes(7 * 4 * count), move || {
-            let rule = adam::Update { scale: 1.0, learning_rate: Some(1e-3), parts: [0.5, 0.5] };
-            adam::update(isa, rule, Some(&gradient), &mut values, &mut first, &mut second);
+            let rule = adam::Update { gradient_scale: 1.0, learning_rate: Some(1e-3), bias_corrections: [0.5, 0.5] };
+            adam::update(isa, rule, Some(&gradient), &mut parameters, &mut first, &mut second);
         }));
-        let x = numbers(count, 11);
+        let x = values(count, 11);
         all.push(Entry::new(&format!("sum of squares, {count} numbers"), Work::Bytes(4 * count), move || {
             std::hint::black_box(adam::sum_of_squares(isa, &x));
         }));

@@ -1,6 +1,6 @@
-//! The twins of [`crate::rows`] and [`crate::sinkhorn`].
+//! The twins of [`crate::rowwise`] and [`crate::sinkhorn`].
 
-use super::{Twin, softmax, softmax_back};
+use super::{ReferenceOp, softmax, softmax_backward};
 
 /// Inputs: rows, scale and offset.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ fn normal(row: &[f64]) -> (Vec<f64>, f64) {
     (row.iter().map(|x| (x - mean) * factor).collect(), factor)
 }
 
-impl Twin for LayerNorm {
+impl ReferenceOp for LayerNorm {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         vec![("rows", self.rows * self.len), ("scale", self.len), ("offset", self.len)]
     }
@@ -56,8 +56,8 @@ pub struct Softmax {
     pub rows: usize,
     /// Length of a row.
     pub len: usize,
-    /// Whether it is its logarithm.
-    pub logarithm: bool,
+    /// Whether it is its log.
+    pub log: bool,
 }
 
 fn log_softmax(row: &[f64]) -> Vec<f64> {
@@ -66,25 +66,25 @@ fn log_softmax(row: &[f64]) -> Vec<f64> {
     row.iter().map(|x| x - top - total.ln()).collect()
 }
 
-fn log_softmax_back(y: &[f64], d_y: &[f64]) -> Vec<f64> {
+fn log_softmax_backward(y: &[f64], d_y: &[f64]) -> Vec<f64> {
     let total = d_y.iter().sum::<f64>();
     y.iter().zip(d_y).map(|(y, d)| d - y.exp() * total).collect()
 }
 
-impl Twin for Softmax {
+impl ReferenceOp for Softmax {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         vec![("rows", self.rows * self.len)]
     }
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
         let rows = inputs[0].chunks_exact(self.len);
-        (rows.flat_map(|row| if self.logarithm { log_softmax(row) } else { softmax(row) }).collect(), f64::INFINITY)
+        (rows.flat_map(|row| if self.log { log_softmax(row) } else { softmax(row) }).collect(), f64::INFINITY)
     }
 
     fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>> {
         let rows = inputs[0].chunks_exact(self.len).zip(d_output.chunks_exact(self.len));
         let back = |(row, d): (&[f64], &[f64])| {
-            if self.logarithm { log_softmax_back(&log_softmax(row), d) } else { softmax_back(&softmax(row), d) }
+            if self.log { log_softmax_backward(&log_softmax(row), d) } else { softmax_backward(&softmax(row), d) }
         };
         vec![rows.flat_map(back).collect()]
     }
@@ -96,7 +96,7 @@ pub struct Sinkhorn {
     /// Number of nodes.
     pub nodes: usize,
     /// How often rows and columns are normalised.
-    pub rounds: usize,
+    pub iterations: usize,
 }
 
 fn transpose(n: usize, x: &[f64]) -> Vec<f64> {
@@ -110,7 +110,7 @@ impl Sinkhorn {
         let diagonal = |at: usize| if at.is_multiple_of(n + 1) { -1e6 } else { 0.0 };
         let mut all: Vec<Vec<f64>> = Vec::new();
         let mut now: Vec<f64> = logits.iter().enumerate().map(|(at, x)| x / 0.1 + diagonal(at)).collect();
-        for _ in 0..2 * self.rounds {
+        for _ in 0..2 * self.iterations {
             all.push(now.chunks_exact(n).flat_map(log_softmax).collect());
             now = transpose(n, &all[all.len() - 1]);
         }
@@ -118,7 +118,7 @@ impl Sinkhorn {
     }
 }
 
-impl Twin for Sinkhorn {
+impl ReferenceOp for Sinkhorn {
     fn inputs(&self) -> Vec<(&'static str, usize)> {
         vec![("logits", self.nodes * self.nodes)]
     }
@@ -137,7 +137,7 @@ impl Twin for Sinkhorn {
         for iterate in self.iterates(&inputs[0]).iter().rev() {
             // Columns first: the last normalisation was theirs.
             d = transpose(n, &d);
-            d = iterate.chunks_exact(n).zip(d.chunks_exact(n)).flat_map(|(y, d)| log_softmax_back(y, d)).collect();
+            d = iterate.chunks_exact(n).zip(d.chunks_exact(n)).flat_map(|(y, d)| log_softmax_backward(y, d)).collect();
         }
         vec![d.iter().map(|d| d / 0.1).collect()]
     }

@@ -5,7 +5,7 @@
 //! message. Messages that won nothing have no part in backward at all.
 //!
 //! Wins are sorted by message, so that the gradient of a row stays in registers, and are taken two registers of columns at a time,
-//! so that both matrices stay in the first-level cache. Tried, and slower: taking wins by channel, in one pass (twice as slow: rows
+//! so that both matrices stay in the first-level cache. Tried, and slower: taking channels by channel, in one pass (twice as slow: rows
 //! are added to in memory, in any order, and loads wait for stores) or beside a pass by message (10%); four registers at a time;
 //! sets of bits instead of sorting.
 
@@ -14,36 +14,36 @@ use crate::isa::Kernel;
 use crate::simd::{LANES, Simd};
 
 /// Stands for a message that was not there.
-pub(super) const NOBODY: u16 = u16::MAX;
+pub(super) const NO_MESSAGE: u16 = u16::MAX;
 
 /// A channel won, and the gradient of the maximum there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Win {
+pub(super) struct ArgmaxChannel {
     channel: u32,
     grad: f32,
 }
 
-/// The messages that won something, each with its wins.
+/// The messages that won something, each with its channels.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Won {
+pub(super) struct ArgmaxMessages {
     pub(super) edges: Vec<Edge>,
-    /// The place of each in the list of all.
+    /// The index of each in the list of all.
     pub(super) index: Vec<u32>,
-    /// The wins of message `i` are `first[i]..first[i + 1]`.
+    /// The channels of message `i` are `first[i]..first[i + 1]`.
     pub(super) first: Vec<u32>,
-    pub(super) wins: Vec<Win>,
+    pub(super) channels: Vec<ArgmaxChannel>,
     next: Vec<u32>,
 }
 
-impl Won {
-    /// Sorts channels of receivers by the message that won them. `places` and `grad` are `[nodes, h]`.
-    pub(super) fn collect(&mut self, list: &EdgeList, places: &[u16], grad: &[f32], h: usize) {
+impl ArgmaxMessages {
+    /// Sorts channels of receivers by the message that won them. `argmax` and `grad` are `[nodes, h]`.
+    pub(super) fn collect(&mut self, list: &EdgeList, argmax: &[u16], grad: &[f32], h: usize) {
         self.next.clear();
         self.next.resize(list.edges.len(), 0);
-        for (places, range) in places.chunks_exact(h).zip(list.start.windows(2)) {
+        for (argmax, range) in argmax.chunks_exact(h).zip(list.start.windows(2)) {
             let next = &mut self.next[range[0] as usize..range[1] as usize];
-            for &place in places.iter().filter(|&&place| place != NOBODY) {
-                next[usize::from(place)] += 1;
+            for &index in argmax.iter().filter(|&&index| index != NO_MESSAGE) {
+                next[usize::from(index)] += 1;
             }
         }
         self.edges.clear();
@@ -59,13 +59,13 @@ impl Won {
             }
         }
         self.first.push(total);
-        self.wins.resize(total as usize, Win::default());
-        for ((places, grad), range) in places.chunks_exact(h).zip(grad.chunks_exact(h)).zip(list.start.windows(2)) {
+        self.channels.resize(total as usize, ArgmaxChannel::default());
+        for ((argmax, grad), range) in argmax.chunks_exact(h).zip(grad.chunks_exact(h)).zip(list.start.windows(2)) {
             let next = &mut self.next[range[0] as usize..range[1] as usize];
-            for (channel, (&place, &grad)) in (0..).zip(places.iter().zip(grad)) {
-                if place != NOBODY {
-                    let next = &mut next[usize::from(place)];
-                    self.wins[*next as usize] = Win { channel, grad };
+            for (channel, (&index, &grad)) in (0..).zip(argmax.iter().zip(grad)) {
+                if index != NO_MESSAGE {
+                    let next = &mut next[usize::from(index)];
+                    self.channels[*next as usize] = ArgmaxChannel { channel, grad };
                     *next += 1;
                 }
             }
@@ -73,12 +73,12 @@ impl Won {
     }
 }
 
-/// For each row: `d_hidden = relu'(hidden) * sum over wins of grad * w_t[channel]`, `d_w_t[channel] += grad * hidden`, and
+/// For each row: `d_hidden = relu'(hidden) * sum over channels of grad * w_t[channel]`, `d_w_t[channel] += grad * hidden`, and
 /// `d_bias += d_hidden`.
-pub(super) struct Winners<'a> {
-    /// Where the wins of each row begin, and where the last one's end.
+pub(super) struct ArgmaxBackward<'a> {
+    /// Where the channels of each row begin, and where the last one's end.
     pub(super) first: &'a [u32],
-    pub(super) wins: &'a [Win],
+    pub(super) channels: &'a [ArgmaxChannel],
     pub(super) width: usize,
     /// What came into the last layer. That of row `i` is row `hidden_row[i]` here.
     pub(super) hidden: &'a [f32],
@@ -92,7 +92,7 @@ pub(super) struct Winners<'a> {
     pub(super) stride: usize,
 }
 
-impl Kernel for Winners<'_> {
+impl Kernel for ArgmaxBackward<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -101,8 +101,8 @@ impl Kernel for Winners<'_> {
         let Some(&last) = self.hidden_row.iter().max() else { return };
         assert!(self.width.is_multiple_of(LANES) && self.first.len() == rows + 1 && self.first.is_sorted());
         assert!(self.hidden.len() >= last as usize * self.stride + self.width);
-        let wins = &self.wins[self.first[0] as usize..self.first[rows] as usize];
-        let channel = wins.iter().map(|win| win.channel).max().unwrap_or(0) as usize;
+        let channels = &self.channels[self.first[0] as usize..self.first[rows] as usize];
+        let channel = channels.iter().map(|entry| entry.channel).max().unwrap_or(0) as usize;
         assert!(self.w_t.len() >= channel * self.stride + self.width);
         assert!(self.d_w_t.len() >= channel * self.stride + self.width);
         assert!(self.d_hidden.len() >= (rows - 1) * self.stride + self.width && self.d_bias.len() >= self.width);
@@ -126,7 +126,7 @@ impl Kernel for Winners<'_> {
 /// # Safety
 /// Columns `j` to `j + NC * LANES` of all that `p` holds have to be there, and the rows that it names.
 #[inline(always)]
-unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut Winners<'_>, j: usize) {
+unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut ArgmaxBackward<'_>, j: usize) {
     // SAFETY: as the caller says.
     unsafe {
         let zero = s.splat(0.0);
@@ -136,28 +136,28 @@ unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut Winners<'_>, j: usize)
             let row = p.hidden.as_ptr().add(row as usize * p.stride + j);
             let mut hidden = [zero; NC];
             for v in 0..NC {
-                hidden[v] = s.read(row.add(v * LANES));
+                hidden[v] = s.load_ptr(row.add(v * LANES));
             }
             let mut sums = [zero; NC];
-            for win in p.wins.get_unchecked(p.first[i] as usize..p.first[i + 1] as usize) {
-                let grad = s.splat(win.grad);
-                let w = w_t.add(win.channel as usize * p.stride);
-                let d_w = d_w_t.add(win.channel as usize * p.stride);
+            for entry in p.channels.get_unchecked(p.first[i] as usize..p.first[i + 1] as usize) {
+                let grad = s.splat(entry.grad);
+                let w = w_t.add(entry.channel as usize * p.stride);
+                let d_w = d_w_t.add(entry.channel as usize * p.stride);
                 for v in 0..NC {
                     let at = v * LANES;
-                    sums[v] = s.fma(grad, s.read(w.add(at)), sums[v]);
-                    s.write(d_w.add(at), s.fma(grad, hidden[v], s.read(d_w.add(at))));
+                    sums[v] = s.fma(grad, s.load_ptr(w.add(at)), sums[v]);
+                    s.store_ptr(d_w.add(at), s.fma(grad, hidden[v], s.load_ptr(d_w.add(at))));
                 }
             }
             for v in 0..NC {
                 let d = s.select_gt(hidden[v], zero, sums[v], zero);
-                s.write(p.d_hidden.as_mut_ptr().add(i * p.stride + j + v * LANES), d);
+                s.store_ptr(p.d_hidden.as_mut_ptr().add(i * p.stride + j + v * LANES), d);
                 bias[v] = s.add(bias[v], d);
             }
         }
         for v in 0..NC {
             let out = p.d_bias.as_mut_ptr().add(j + v * LANES);
-            s.write(out, s.add(s.read(out), bias[v]));
+            s.store_ptr(out, s.add(s.load_ptr(out), bias[v]));
         }
     }
 }

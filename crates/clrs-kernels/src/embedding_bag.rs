@@ -16,21 +16,24 @@ use crate::simd::{LANES, Simd};
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// Size of an embedding.
-    pub size: usize,
+    pub embedding_dim: usize,
     /// `[words, size]`
     pub table: &'a [f32],
     /// `[length, size]`
-    pub positions: &'a [f32],
+    pub position_encoding: &'a [f32],
     /// `[rows, length]`
-    pub words: &'a [u16],
+    pub indices: &'a [u16],
 }
 
 impl Inputs<'_> {
     /// Words in the table, and the length of a sentence.
     fn shape(&self) -> (usize, usize) {
-        let (count, length) = (self.table.len() / self.size, self.positions.len() / self.size);
-        assert!(self.table.len() == count * self.size && self.positions.len() == length * self.size, "whole rows");
-        assert!(length > 0 && self.words.len().is_multiple_of(length), "whole sentences");
+        let (count, length) = (self.table.len() / self.embedding_dim, self.position_encoding.len() / self.embedding_dim);
+        assert!(
+            self.table.len() == count * self.embedding_dim && self.position_encoding.len() == length * self.embedding_dim,
+            "whole rows"
+        );
+        assert!(length > 0 && self.indices.len().is_multiple_of(length), "whole sentences");
         (count, length)
     }
 }
@@ -41,7 +44,7 @@ impl Inputs<'_> {
 /// If lengths do not match.
 pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32]) {
     let (count, length) = inputs.shape();
-    assert_eq!(out.len(), inputs.words.len() / length * inputs.size, "the result is [rows, size]");
+    assert_eq!(out.len(), inputs.indices.len() / length * inputs.embedding_dim, "the result is [rows, size]");
     isa.run(Forward { inputs: *inputs, count, length, out });
 }
 
@@ -57,23 +60,23 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Inputs { size, table, positions, words } = self.inputs;
-        for (words, out) in words.chunks_exact(self.length).zip(self.out.chunks_exact_mut(size)) {
+        let Inputs { embedding_dim: size, table, position_encoding: positions, indices } = self.inputs;
+        for (indices, out) in indices.chunks_exact(self.length).zip(self.out.chunks_exact_mut(size)) {
             for at in (0..size).step_by(LANES) {
                 // Four sums, so that one need not wait for the other.
                 let mut sums = [s.splat(0.0); 4];
-                for (words, positions) in words.chunks(4).zip(positions.chunks(4 * size)) {
-                    for (sum, (&word, position)) in sums.iter_mut().zip(words.iter().zip(positions.chunks_exact(size))) {
-                        let word = usize::from(word);
-                        if word < self.count {
-                            *sum = s.fma(s.get(&table[word * size..][..size], at), s.get(position, at), *sum);
-                        } else if word > self.count {
+                for (indices, positions) in indices.chunks(4).zip(positions.chunks(4 * size)) {
+                    for (sum, (&index, position)) in sums.iter_mut().zip(indices.iter().zip(positions.chunks_exact(size))) {
+                        let index = usize::from(index);
+                        if index < self.count {
+                            *sum = s.fma(s.load_at(&table[index * size..][..size], at), s.load_at(position, at), *sum);
+                        } else if index > self.count {
                             *sum = s.splat(f32::NAN);
                         }
                     }
                 }
                 let [a, b, c, d] = sums;
-                s.put(out, at, s.add(s.add(a, b), s.add(c, d)));
+                s.store_at(out, at, s.add(s.add(a, b), s.add(c, d)));
             }
         }
     }
@@ -85,7 +88,7 @@ impl Kernel for Forward<'_> {
 /// If lengths do not match.
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_out: &[f32], d_table: &mut [f32]) {
     let (count, length) = inputs.shape();
-    assert_eq!(d_out.len(), inputs.words.len() / length * inputs.size, "the result is [rows, size]");
+    assert_eq!(d_out.len(), inputs.indices.len() / length * inputs.embedding_dim, "the result is [rows, size]");
     assert_eq!(d_table.len(), inputs.table.len(), "the gradient is shaped as the table");
     isa.run(Backward { inputs: *inputs, count, length, d_out, d_table });
 }
@@ -103,15 +106,15 @@ impl Kernel for Backward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Inputs { size, positions, words, .. } = self.inputs;
-        for (words, d_out) in words.chunks_exact(self.length).zip(self.d_out.chunks_exact(size)) {
+        let Inputs { embedding_dim: size, position_encoding: positions, indices, .. } = self.inputs;
+        for (indices, d_out) in indices.chunks_exact(self.length).zip(self.d_out.chunks_exact(size)) {
             for at in (0..size).step_by(LANES) {
-                let d = s.get(d_out, at);
-                for (&word, position) in words.iter().zip(positions.chunks_exact(size)) {
-                    let word = usize::from(word);
-                    if word < self.count {
-                        let row = &mut self.d_table[word * size..][..size];
-                        s.put(row, at, s.fma(d, s.get(position, at), s.get(row, at)));
+                let d = s.load_at(d_out, at);
+                for (&index, position) in indices.iter().zip(positions.chunks_exact(size)) {
+                    let index = usize::from(index);
+                    if index < self.count {
+                        let row = &mut self.d_table[index * size..][..size];
+                        s.store_at(row, at, s.fma(d, s.load_at(position, at), s.load_at(row, at)));
                     }
                 }
             }

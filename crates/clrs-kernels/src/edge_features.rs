@@ -4,13 +4,13 @@
 //! cache, are added to the gradient of `w`, and multiplied with `w` for the gradients of their channels.
 
 use crate::isa::Kernel;
-use crate::memory::holds;
+use crate::memory::has_rows;
 use crate::simd::{LANES, Simd};
 
 /// `d_w += rawᵀ d`, and if asked for `d_raw = d wᵀ`, for rows whose channels lie anywhere.
-pub(crate) struct ChannelsBack<'a> {
+pub(crate) struct EdgeFeaturesBackward<'a> {
     /// Where the channels of each row begin, in `raw` and `d_raw`.
-    pub(crate) places: &'a [usize],
+    pub(crate) offsets: &'a [usize],
     pub(crate) channels: usize,
     pub(crate) raw: &'a [f32],
     pub(crate) d_raw: Option<&'a mut [f32]>,
@@ -23,21 +23,21 @@ pub(crate) struct ChannelsBack<'a> {
     pub(crate) stride: usize,
 }
 
-impl ChannelsBack<'_> {
+impl EdgeFeaturesBackward<'_> {
     /// Asserts that all is there.
     #[inline(always)]
     pub(crate) fn check(&self) {
-        let last = self.places.iter().copied().max().unwrap_or(0);
+        let last = self.offsets.iter().copied().max().unwrap_or(0);
         assert!(self.width.is_multiple_of(LANES) && last + self.channels <= self.raw.len());
         assert!(self.d_raw.as_ref().is_none_or(|d_raw| last + self.channels <= d_raw.len()));
-        assert!(holds(self.w, self.channels, self.stride, self.width));
-        assert!(holds(self.d_w, self.channels, self.stride, self.width));
+        assert!(has_rows(self.w, self.channels, self.stride, self.width));
+        assert!(has_rows(self.d_w, self.channels, self.stride, self.width));
     }
 
     /// `R` rows: 1 or 4. Their gradients begin at `d`.
     ///
     /// # Safety
-    /// [`ChannelsBack::check`] has to hold; so many places, and rows at `d`, have to be there.
+    /// [`EdgeFeaturesBackward::check`] has to hold; so many offsets, and rows at `d`, have to be there.
     #[inline(always)]
     pub(crate) unsafe fn rows<S: Simd, const R: usize>(&mut self, s: S, row: usize, d: *const f32) {
         let mut first = 0;
@@ -56,7 +56,7 @@ impl ChannelsBack<'_> {
     }
 
     /// # Safety
-    /// As [`ChannelsBack::rows`], with `C` channels from `first` on.
+    /// As [`EdgeFeaturesBackward::rows`], with `C` channels from `first` on.
     #[inline(always)]
     unsafe fn some<S: Simd, const R: usize, const C: usize>(&mut self, s: S, row: usize, d: *const f32, first: usize) {
         // SAFETY: as the caller says.
@@ -69,7 +69,7 @@ impl ChannelsBack<'_> {
     }
 
     /// # Safety
-    /// As [`ChannelsBack::some`].
+    /// As [`EdgeFeaturesBackward::some`].
     #[inline(always)]
     unsafe fn block<S: Simd, const R: usize, const C: usize, const RAW: bool>(
         &mut self,
@@ -80,7 +80,7 @@ impl ChannelsBack<'_> {
     ) {
         let mut raw = [self.raw.as_ptr(); R];
         for r in 0..R {
-            raw[r] = raw[r].wrapping_add(self.places[row + r] + first);
+            raw[r] = raw[r].wrapping_add(self.offsets[row + r] + first);
         }
         let mut sums = [[s.splat(0.0); C]; R];
         // Taken before the loop: behind a reference they would be read again after each store.
@@ -90,17 +90,17 @@ impl ChannelsBack<'_> {
             for j in (0..self.width).step_by(LANES) {
                 let mut rows = [s.splat(0.0); R];
                 for r in 0..R {
-                    rows[r] = s.read(d.add(r * stride + j));
+                    rows[r] = s.load_ptr(d.add(r * stride + j));
                 }
                 for c in 0..C {
                     let at = (first + c) * stride + j;
-                    let mut sum = s.read(d_w.add(at));
+                    let mut sum = s.load_ptr(d_w.add(at));
                     for r in 0..R {
                         sum = s.fma(s.splat(*raw[r].add(c)), rows[r], sum);
                     }
-                    s.write(d_w.add(at), sum);
+                    s.store_ptr(d_w.add(at), sum);
                     if RAW {
-                        let w = s.read(w.add(at));
+                        let w = s.load_ptr(w.add(at));
                         for r in 0..R {
                             sums[r][c] = s.fma(rows[r], w, sums[r][c]);
                         }
@@ -111,7 +111,7 @@ impl ChannelsBack<'_> {
         if let Some(d_raw) = self.d_raw.as_mut().filter(|_| RAW) {
             if R == 1 {
                 for c in 0..C {
-                    d_raw[self.places[row] + first + c] = s.sum(sums[0][c]);
+                    d_raw[self.offsets[row] + first + c] = s.reduce_sum(sums[0][c]);
                 }
             } else {
                 let mut registers = [s.splat(0.0); LANES];
@@ -121,9 +121,9 @@ impl ChannelsBack<'_> {
                     }
                 }
                 let mut all = [0.0; LANES];
-                s.store(&mut all, s.sums(registers));
+                s.store(&mut all, s.reduce_sums(registers));
                 for r in 0..R {
-                    d_raw[self.places[row + r] + first..][..C].copy_from_slice(&all[4 * r..][..C]);
+                    d_raw[self.offsets[row + r] + first..][..C].copy_from_slice(&all[4 * r..][..C]);
                 }
             }
         }
@@ -131,19 +131,19 @@ impl ChannelsBack<'_> {
 }
 
 /// All rows of a matrix.
-pub(crate) struct AllRows<'a> {
-    pub(crate) back: ChannelsBack<'a>,
+pub(crate) struct EdgeFeaturesRows<'a> {
+    pub(crate) back: EdgeFeaturesBackward<'a>,
     pub(crate) d: &'a [f32],
 }
 
-impl Kernel for AllRows<'_> {
+impl Kernel for EdgeFeaturesRows<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
-        let rows = self.back.places.len();
+        let rows = self.back.offsets.len();
         self.back.check();
-        assert!(holds(self.d, rows, self.back.stride, self.back.width));
+        assert!(has_rows(self.d, rows, self.back.stride, self.back.width));
         let mut row = 0;
         // SAFETY: the asserts bound all accesses.
         unsafe {

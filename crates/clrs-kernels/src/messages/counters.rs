@@ -5,29 +5,29 @@ use std::ops::Sub;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-pub(super) static SENT: AtomicU64 = AtomicU64::new(0);
-pub(super) static WON: AtomicU64 = AtomicU64::new(0);
+pub(super) static FORWARD: AtomicU64 = AtomicU64::new(0);
+pub(super) static BACKWARD: AtomicU64 = AtomicU64::new(0);
 
 /// Messages, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct MessageCounts {
     /// That [`forward`](super::forward) computed.
-    pub sent: u64,
+    pub forward: u64,
     /// That [`backward`](super::backward) went through: those that won something.
-    pub won: u64,
+    pub backward: u64,
 }
 
-impl Count {
+impl MessageCounts {
     /// Of all threads of this process, so far. What something took is the difference of two.
-    pub fn so_far() -> Count {
-        Count { sent: SENT.load(Relaxed), won: WON.load(Relaxed) }
+    pub fn total() -> MessageCounts {
+        MessageCounts { forward: FORWARD.load(Relaxed), backward: BACKWARD.load(Relaxed) }
     }
 }
 
-impl Sub for Count {
-    type Output = Count;
+impl Sub for MessageCounts {
+    type Output = MessageCounts;
 
-    fn sub(self, before: Count) -> Count {
-        Count { sent: self.sent - before.sent, won: self.won - before.won }
+    fn sub(self, before: MessageCounts) -> MessageCounts {
+        MessageCounts { forward: self.forward - before.forward, backward: self.backward - before.backward }
     }
 }

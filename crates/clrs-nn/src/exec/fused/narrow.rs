@@ -1,0 +1,40 @@
+//! A range of columns.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs_kernels::{Scratch, narrow as kernel};
+
+use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
+use crate::exec::features::ForwardContext;
+
+/// A range of the columns of rows, in a shape of as many elements.
+pub(crate) fn narrow<const D: usize>(pass: &ForwardContext, rows: Tensor<2>, range: Range<usize>, shape: [usize; D]) -> Tensor<D> {
+    let [_, width] = rows.dims();
+    compute(pass, Narrow { shape: shape.to_vec(), width, range }, vec![input(rows)])
+}
+
+struct Narrow {
+    shape: Vec<usize>,
+    /// Columns of the input.
+    width: usize,
+    range: Range<usize>,
+}
+
+impl FusedOp for Narrow {
+    fn shape(&self) -> Vec<usize> {
+        self.shape.clone()
+    }
+
+    fn forward(&self, &[rows, ..]: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
+        kernel::forward(rows, self.width, self.range.clone(), out);
+        Arc::new(())
+    }
+
+    fn backward(&self, BackwardInput { inputs: [rows, ..], d_out, .. }: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
+        let mut d_rows = vec![0.0; rows.len()];
+        kernel::backward(d_out, self.width, self.range.clone(), &mut d_rows);
+        only(d_rows)
+    }
+}
