@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clrs_store::generate::GenerateError;
-use clrs_store::{Problem, StoreError};
+use clrs_store::{StoreError, StoreErrorKind};
 
 use verbs::Verb;
 
@@ -52,13 +52,13 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// What the user can do about errors of the libraries, which know no flags.
 fn way_out(error: &anyhow::Error) -> &'static str {
-    let store = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()).map(|error| &error.problem);
+    let store = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()).map(|error| &error.kind);
     let generate = error.chain().find_map(|cause| cause.downcast_ref::<GenerateError>());
     match (store, generate) {
-        (Some(Problem::Exists), _) | (_, Some(GenerateError::Other { .. })) => " (--force replaces it)",
-        (_, Some(GenerateError::Store(error))) if matches!(error.problem, Problem::Exists) => " (--force replaces it)",
+        (Some(StoreErrorKind::Exists), _) | (_, Some(GenerateError::Conflict { .. })) => " (--force replaces it)",
+        (_, Some(GenerateError::Store(error))) if matches!(error.kind, StoreErrorKind::Exists) => " (--force replaces it)",
         (_, Some(GenerateError::Store(_))) => "; --force makes a set anew",
-        (Some(Problem::Split(_)), _) => " (--split)",
+        (Some(StoreErrorKind::NoSplit(_)), _) => " (--split)",
         _ => "",
     }
 }

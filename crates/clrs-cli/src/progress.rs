@@ -5,7 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use clrs_store::generate::{Made, Plan, Progress};
+use clrs_store::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Set by Ctrl-C; a second one ends the program at once.
@@ -62,16 +62,16 @@ impl Bar {
 }
 
 impl Progress for Bar {
-    fn samples(&self, _plan: &Plan, count: usize) {
+    fn add_samples(&self, _name: &str, count: usize) {
         self.add(count);
     }
 
-    fn done(&self, plan: &Plan, _made: &Made) {
+    fn finish_set(&self, name: &str) {
         self.whole.fetch_add(1, Ordering::Relaxed);
-        self.terminal.set_message(plan.name.clone());
+        self.terminal.set_message(name.to_owned());
     }
 
-    fn stop(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         STOP.load(Ordering::Relaxed)
     }
 }

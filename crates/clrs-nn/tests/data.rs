@@ -7,7 +7,7 @@ use clrs::sampling::{FixedSet, Sampler};
 use clrs::{AnyAlgorithm, Cells, Registry, Runs, Settings, Stage};
 use clrs_nn::Recipe;
 use clrs_nn::data::loader::{self, DataError, BatchLoader};
-use clrs_store::{Existing, Header, Provenance, SetWriter};
+use clrs_store::{Header, OnExisting, Provenance, SetWriter};
 
 fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
     Registry::builtin().find(algorithm).expect("a built-in algorithm")
@@ -23,7 +23,7 @@ fn write(folder: &Path, algorithm: &str, split: Split, runs: &Runs) {
     let provenance = Provenance { samples: runs.len() as u64, ..Provenance::default() };
     let header = Header { name, algorithm: algorithm.into(), max_nodes: 4, provenance, spec: runs.spec().clone() };
     let path = folder.join(format!("{}.arrow", header.name));
-    let mut writer = SetWriter::create(&path, &header, Existing::Keep).expect("a new file");
+    let mut writer = SetWriter::create(&path, &header, OnExisting::Fail).expect("a new file");
     writer.write(runs).expect("written");
     writer.finish().expect("finished");
 }

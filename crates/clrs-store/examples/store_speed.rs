@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clrs::sampling::Sampler;
 use clrs::{Registry, Settings};
-use clrs_store::{Existing, Header, Provenance, SetReader, SetWriter};
+use clrs_store::{Header, OnExisting, Provenance, SetReader, SetWriter};
 
 #[expect(clippy::print_stdout, reason = "its purpose")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let path = folder.path().join(algorithm.name());
         let (summary, time) = timed(|| {
-            let mut writer = SetWriter::create(&path, &header, Existing::Keep)?;
+            let mut writer = SetWriter::create(&path, &header, OnExisting::Fail)?;
             writer.write(&runs)?;
             writer.finish()
         });

@@ -5,7 +5,8 @@ use std::path::Path;
 use clrs::batch::{BatchError, row_shape, same_size};
 use clrs::{Array, Batch, Data, Dense, Runs, Stage, Trajectory};
 
-use crate::error::{At, StoreError};
+use crate::error::{At, StoreError, StoreErrorKind};
+use crate::progress::Progress;
 use crate::set::Set;
 
 /// The arrays of a set in the reference's layout: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
@@ -53,6 +54,35 @@ impl DenseSet {
         }
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
         Ok(Array { shape: outline.shape.clone(), data: Data::F64(lengths) })
+    }
+}
+
+/// Reports arrays as samples, in proportion to their cells.
+pub(crate) struct DenseProgress<'a> {
+    name: String,
+    progress: &'a dyn Progress,
+    samples: usize,
+    total: usize,
+    written: usize,
+    reported: usize,
+}
+
+impl<'a> DenseProgress<'a> {
+    pub(crate) fn new(set: &Set, dense: &DenseSet, progress: &'a dyn Progress) -> DenseProgress<'a> {
+        let total = dense.outlines().iter().map(|outline| outline.shape.iter().product::<usize>()).sum();
+        DenseProgress { name: set.header().name.clone(), progress, samples: dense.runs.len(), total, written: 0, reported: 0 }
+    }
+
+    /// One more array is written.
+    pub(crate) fn add(&mut self, array: &Array) -> Result<(), StoreErrorKind> {
+        if self.progress.is_cancelled() {
+            return Err(StoreErrorKind::Cancelled);
+        }
+        self.written += array.shape.iter().product::<usize>();
+        let done = (self.samples as u128 * self.written as u128 / self.total.max(1) as u128) as usize;
+        self.progress.add_samples(&self.name, done - self.reported);
+        self.reported = done;
+        Ok(())
     }
 }
 

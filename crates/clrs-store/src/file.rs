@@ -8,31 +8,32 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::error::{At, Problem, StoreError};
+use crate::error::{At, StoreError, StoreErrorKind};
 
 /// What is done where a file is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Existing {
+pub enum OnExisting {
     /// It stays; that is an error.
     #[default]
-    Keep,
+    Fail,
     /// It is replaced once the new one is whole.
     Replace,
 }
 
 /// A file under a temporary name beside its own, `.NAME.XXXXXX.partial`. It is gone if it is dropped before it is whole.
-pub(crate) struct Partial {
+pub(crate) struct AtomicFile {
     file: NamedTempFile,
     path: PathBuf,
-    existing: Existing,
+    on_existing: OnExisting,
 }
 
-impl Partial {
-    pub(crate) fn create(path: &Path, existing: Existing) -> Result<Partial, StoreError> {
-        let name = path.file_name().ok_or_else(|| Problem::Io(io::Error::from(io::ErrorKind::InvalidFilename))).at(path)?;
+impl AtomicFile {
+    pub(crate) fn create(path: &Path, on_existing: OnExisting) -> Result<AtomicFile, StoreError> {
+        let name =
+            path.file_name().ok_or_else(|| StoreErrorKind::Io(io::Error::from(io::ErrorKind::InvalidFilename))).at(path)?;
         // Said before the work, and made sure of after it.
-        if existing == Existing::Keep && path.symlink_metadata().is_ok() {
-            return Err(Problem::Exists).at(path);
+        if on_existing == OnExisting::Fail && path.symlink_metadata().is_ok() {
+            return Err(StoreErrorKind::Exists).at(path);
         }
         // A device or a folder gives its name to no file.
         if path.metadata().is_ok_and(|there| !there.is_file()) {
@@ -47,7 +48,7 @@ impl Partial {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, like any other file
         let file = builder.tempfile_in(folder(path)).at(path)?;
-        Ok(Partial { file, path: path.into(), existing })
+        Ok(AtomicFile { file, path: path.into(), on_existing })
     }
 
     pub(crate) fn file(&mut self) -> &mut File {
@@ -59,42 +60,42 @@ impl Partial {
     }
 
     /// Gives the file its name.
-    pub(crate) fn finish(self) -> Result<(), StoreError> {
-        let kept = match self.existing {
-            Existing::Keep => self.file.persist_noclobber(&self.path),
-            Existing::Replace => self.file.persist(&self.path),
+    pub(crate) fn commit(self) -> Result<(), StoreError> {
+        let kept = match self.on_existing {
+            OnExisting::Fail => self.file.persist_noclobber(&self.path),
+            OnExisting::Replace => self.file.persist(&self.path),
         };
         match kept {
             Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(Problem::Exists).at(&self.path),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(StoreErrorKind::Exists).at(&self.path),
             Err(error) => Err(error.error).at(&self.path),
         }
     }
 }
 
 /// Writes a file that appears when it is whole.
-pub fn write_whole(path: &Path, existing: Existing, bytes: &[u8]) -> Result<(), StoreError> {
-    let mut partial = Partial::create(path, existing)?;
-    partial.file().write_all(bytes).at(path)?;
-    partial.finish()
+pub fn write_atomic(path: &Path, on_existing: OnExisting, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut file = AtomicFile::create(path, on_existing)?;
+    file.file().write_all(bytes).at(path)?;
+    file.commit()
 }
 
 /// A folder under a temporary name beside its own. It is gone if it is dropped before it is whole.
-pub(crate) struct PartialFolder {
+pub(crate) struct AtomicDir {
     folder: TempDir,
     path: PathBuf,
-    existing: Existing,
+    on_existing: OnExisting,
 }
 
-impl PartialFolder {
+impl AtomicDir {
     /// The folders above are made if they are not there.
-    pub(crate) fn create(path: &Path, existing: Existing) -> Result<PartialFolder, StoreError> {
-        if existing == Existing::Keep && path.symlink_metadata().is_ok() {
-            return Err(Problem::Exists).at(path);
+    pub(crate) fn create(path: &Path, on_existing: OnExisting) -> Result<AtomicDir, StoreError> {
+        if on_existing == OnExisting::Fail && path.symlink_metadata().is_ok() {
+            return Err(StoreErrorKind::Exists).at(path);
         }
         let above = folder(path);
         std::fs::create_dir_all(above).at(above)?;
-        Ok(PartialFolder { folder: temporary_folder(path)?, path: path.into(), existing })
+        Ok(AtomicDir { folder: temporary_folder(path)?, path: path.into(), on_existing })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -102,10 +103,10 @@ impl PartialFolder {
     }
 
     /// Gives the folder its name.
-    pub(crate) fn finish(self) -> Result<(), StoreError> {
+    pub(crate) fn commit(self) -> Result<(), StoreError> {
         // A folder takes no other's place, unless that is empty: an old one is moved away first.
         let old = temporary_folder(&self.path)?;
-        if self.existing == Existing::Replace && self.path.is_dir() {
+        if self.on_existing == OnExisting::Replace && self.path.is_dir() {
             std::fs::rename(&self.path, old.path().join("old")).at(&self.path)?;
         }
         match std::fs::rename(self.folder.path(), &self.path) {
@@ -113,7 +114,7 @@ impl PartialFolder {
                 let _ = self.folder.keep(); // it has its name: nothing is to be removed
                 Ok(())
             }
-            Err(_) if self.path.exists() => Err(Problem::Exists).at(&self.path),
+            Err(_) if self.path.exists() => Err(StoreErrorKind::Exists).at(&self.path),
             Err(error) => Err(error).at(&self.path),
         }
     }

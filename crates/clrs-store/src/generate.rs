@@ -11,22 +11,23 @@ use clrs::sampling::{SampleError, Sampler, Seeding, Settings};
 use clrs::{AnyAlgorithm, Probe, Recorder, Spec};
 use rayon::prelude::*;
 
-use crate::error::{At, Problem, StoreError};
-use crate::file::Existing;
-use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetWriter, Summary, is_set_name};
+use crate::error::{At, StoreError, StoreErrorKind};
+use crate::file::OnExisting;
+use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetSummary, SetWriter, is_valid_set_name};
+use crate::progress::Progress;
 
 /// A part of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Which, counted from 0.
     pub index: u32,
-    /// Of how many.
-    pub of: u32,
+    /// Number of shards of the set.
+    pub count: u32,
 }
 
 /// Everything that decides the values of a set, and its name.
 #[derive(Clone)]
-pub struct Plan {
+pub struct DatasetSpec {
     /// Name of the set, and of its file.
     pub name: String,
     /// Whose runs it holds.
@@ -42,17 +43,17 @@ pub struct Plan {
     /// How samples get their random numbers.
     pub seeding: Seeding,
     /// Options of the distribution.
-    pub settings: Settings,
+    pub sampler_options: Settings,
     /// The part to make.
     pub shard: Option<Shard>,
     /// The benchmark it belongs to.
     pub benchmark: Option<Version>,
 }
 
-impl Plan {
+impl DatasetSpec {
     /// A set of the benchmark.
-    pub fn of_benchmark(version: Version, set: BenchmarkSet) -> Plan {
-        Plan {
+    pub fn of_benchmark(version: Version, set: BenchmarkSet) -> DatasetSpec {
+        DatasetSpec {
             name: set.name(),
             algorithm: set.algorithm,
             spec: set.spec,
@@ -60,7 +61,7 @@ impl Plan {
             samples: set.samples,
             seed: set.seed,
             seeding: Seeding::Reference,
-            settings: Settings::default(),
+            sampler_options: Settings::default(),
             shard: None,
             benchmark: Some(version),
         }
@@ -70,22 +71,22 @@ impl Plan {
     pub fn path(&self, folder: &Path) -> PathBuf {
         folder.join(match self.shard {
             None => format!("{}.arrow", self.name),
-            Some(Shard { index, of }) => format!("{}-{index:05}-of-{of:05}.arrow", self.name),
+            Some(Shard { index, count }) => format!("{}-{index:05}-of-{count:05}.arrow", self.name),
         })
     }
 
-    /// The samples to make: their first number, and how many.
-    pub fn range(&self) -> (usize, usize) {
-        let Some(Shard { index, of }) = self.shard else { return (0, self.samples) };
-        let cut = |index: u32| (self.samples as u128 * u128::from(index) / u128::from(of)) as usize;
-        (cut(index), cut(index + 1) - cut(index))
+    /// Indices of the samples to generate: all of them, or those of the shard.
+    pub fn sample_range(&self) -> Range<usize> {
+        let Some(Shard { index, count }) = self.shard else { return 0..self.samples };
+        let start = |index: u32| (self.samples as u128 * u128::from(index) / u128::from(count)) as usize;
+        start(index)..start(index + 1)
     }
 
     /// No more cells than this are written: a guess at the work.
     fn most_cells(&self) -> usize {
         let steps = self.algorithm.max_steps(self.size);
         let row = |probe: &Probe| probe.rows(steps).saturating_mul(probe.width(self.size));
-        self.spec.iter().map(row).fold(0, usize::saturating_add).saturating_mul(self.range().1)
+        self.spec.iter().map(row).fold(0, usize::saturating_add).saturating_mul(self.sample_range().len())
     }
 
     fn header(&self, max_nodes: usize) -> Header {
@@ -100,8 +101,8 @@ impl Plan {
                 samples: self.samples as u64,
                 seed: self.seed,
                 seeding: self.seeding,
-                options: self.settings.iter().map(|(name, value)| (name.into(), value.into())).collect(),
-                shard: self.shard.map(|Shard { index, of }| (index, of)),
+                options: self.sampler_options.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                shard: self.shard.map(|Shard { index, count }| (index, count)),
                 ..Provenance::default()
             },
         }
@@ -110,22 +111,22 @@ impl Plan {
 
 /// How sets are made.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
+pub struct GenerateOptions {
     /// What is done where a file is there that is not the set.
-    pub existing: Existing,
+    pub on_existing: OnExisting,
     /// Threads to work on; 0 for as many as there are cores.
     pub threads: usize,
 }
 
-/// What became of a plan.
+/// What became of a dataset.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct GeneratedSet {
     /// Its file.
     pub path: PathBuf,
     /// What the file holds.
-    pub summary: Summary,
+    pub summary: SetSummary,
     /// Whether it was there already, whole.
-    pub was_there: bool,
+    pub cached: bool,
 }
 
 /// Why sets could not be made.
@@ -137,47 +138,42 @@ pub enum GenerateError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{}: another set is there, {difference}; choose another folder or name, or replace it", .path.display())]
-    Other { path: PathBuf, difference: String },
+    Conflict { path: PathBuf, difference: String },
     #[error("two sets are called {0}: give them names of their own")]
-    Twice(String),
+    DuplicateName(String),
     #[error("`{0}` cannot be the name of a set: letters, digits, _ - . and @ can, and no . at the start")]
-    Name(String),
+    InvalidName(String),
     #[error("stopped")]
-    Stopped,
+    Cancelled,
     #[error("cannot start threads: {0}")]
     Threads(String),
 }
 
-/// Told how the work goes on, from any thread.
-pub trait Progress: Sync {
-    /// So many more samples of a set are written, or were there.
-    fn samples(&self, plan: &Plan, count: usize);
-    /// A set is whole.
-    fn done(&self, plan: &Plan, made: &Made);
-    /// Whether to stop at the next occasion.
-    fn stop(&self) -> bool;
-}
-
 /// Makes every set that is not there yet, whole and the same, and the folder if need be. What was made before an error, or a stop, stays.
-pub fn generate(plans: &[Plan], folder: &Path, manner: Manner, progress: &dyn Progress) -> Result<Vec<Made>, GenerateError> {
-    let mut names: Vec<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
+pub fn generate(
+    datasets: &[DatasetSpec],
+    folder: &Path,
+    options: GenerateOptions,
+    progress: &dyn Progress,
+) -> Result<Vec<GeneratedSet>, GenerateError> {
+    let mut names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(GenerateError::Twice(twice[0].into()));
+        return Err(GenerateError::DuplicateName(twice[0].into()));
     }
-    if let Some(plan) = plans.iter().find(|plan| !is_set_name(&plan.name)) {
-        return Err(GenerateError::Name(plan.name.clone()));
+    if let Some(dataset) = datasets.iter().find(|dataset| !is_valid_set_name(&dataset.name)) {
+        return Err(GenerateError::InvalidName(dataset.name.clone()));
     }
     std::fs::create_dir_all(folder).at(folder)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(manner.threads).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
     // Threads without a set of their own help with the pieces of others'. Few pieces are in memory at a time.
-    let at_once = (4 * pool.current_num_threads() / plans.len().max(1)).clamp(1, pool.current_num_threads());
-    let mut order: Vec<usize> = (0..plans.len()).collect();
-    order.sort_by_key(|&place| std::cmp::Reverse(plans[place].most_cells()));
-    let mut made: Vec<(usize, Made)> = pool.install(|| {
+    let at_once = (4 * pool.current_num_threads() / datasets.len().max(1)).clamp(1, pool.current_num_threads());
+    let mut order: Vec<usize> = (0..datasets.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse(datasets[place].most_cells()));
+    let mut made: Vec<(usize, GeneratedSet)> = pool.install(|| {
         // One at a time and the largest first, so that no thread is left with a large one at the end.
-        let make = |&place: &usize| Ok((place, make_set(&plans[place], folder, manner.existing, at_once, progress)?));
+        let make = |&place: &usize| Ok((place, make_set(&datasets[place], folder, options.on_existing, at_once, progress)?));
         order.iter().par_bridge().map(make).collect::<Result<_, GenerateError>>()
     })?;
     made.sort_by_key(|(place, _)| *place);
@@ -192,46 +188,54 @@ const FIRST_PIECE: usize = 4;
 const MOST_SAMPLES: usize = 4096;
 
 fn make_set(
-    plan: &Plan,
+    dataset: &DatasetSpec,
     folder: &Path,
-    existing: Existing,
+    on_existing: OnExisting,
     at_once: usize,
     progress: &dyn Progress,
-) -> Result<Made, GenerateError> {
-    let path = plan.path(folder);
+) -> Result<GeneratedSet, GenerateError> {
+    let path = dataset.path(folder);
     if path.exists() {
-        match is_there(plan, &path) {
+        match is_there(dataset, &path) {
             Ok(summary) => {
-                let made = Made { path, summary, was_there: true };
-                progress.samples(plan, plan.range().1);
-                progress.done(plan, &made);
-                return Ok(made);
+                let set = GeneratedSet { path, summary, cached: true };
+                progress.add_samples(&dataset.name, dataset.sample_range().len());
+                progress.finish_set(&dataset.name);
+                return Ok(set);
             }
-            Err(error) if existing == Existing::Keep => return Err(error),
+            Err(error) if on_existing == OnExisting::Fail => return Err(error),
             Err(_) => {}
         }
     }
-    let sampled = |error: SampleError| GenerateError::Sample { name: plan.name.clone(), error };
-    let (first, count) = plan.range();
-    let sampler = Sampler::with_seeding(plan.algorithm, plan.size, plan.seed, &plan.settings, plan.seeding, first as u64);
+    let sampled = |error: SampleError| GenerateError::Sample { name: dataset.name.clone(), error };
+    let Range { start: first, end } = dataset.sample_range();
+    let count = end - first;
+    let sampler = Sampler::with_seeding(
+        dataset.algorithm,
+        dataset.size,
+        dataset.seed,
+        &dataset.sampler_options,
+        dataset.seeding,
+        first as u64,
+    );
     let mut sampler = sampler.map_err(sampled)?;
 
     // The first samples say how wide nodes are, and how many samples make a piece; neither depends on threads.
-    let mut recorder = plan.algorithm.recorder();
+    let mut recorder = dataset.algorithm.recorder();
     let begin = FIRST_PIECE.min(count);
     sampler.record(begin, &mut recorder).map_err(|error| sampled(error.into()))?;
-    let nodes = recorder.runs().iter().map(|run| run.nodes()).max().unwrap_or(plan.size);
+    let nodes = recorder.runs().iter().map(|run| run.nodes()).max().unwrap_or(dataset.size);
     let piece = (PIECE_BYTES * begin.max(1) / recorder.runs().bytes().max(1)).clamp(1, MOST_SAMPLES);
-    let mut writer = SetWriter::create(&path, &plan.header(nodes), existing)?;
+    let mut writer = SetWriter::create(&path, &dataset.header(nodes), on_existing)?;
     let encoder = writer.encoder();
-    writer.append(encode(plan, &encoder, &mut recorder).at(&path)?)?;
-    progress.samples(plan, begin);
+    writer.append(encode(dataset, &encoder, &mut recorder).at(&path)?)?;
+    progress.add_samples(&dataset.name, begin);
 
     let mut recorders = vec![recorder];
     let mut left = count - begin;
     while left > 0 {
-        if progress.stop() {
-            return Err(GenerateError::Stopped);
+        if progress.is_cancelled() {
+            return Err(GenerateError::Cancelled);
         }
         let now = left.min(piece * at_once);
         sampler.draw(now).map_err(|error| sampled(error.into()))?;
@@ -242,36 +246,35 @@ fn make_set(
                 .clone()
                 .try_for_each(|place| sampler.drawn().record(place, recorder))
                 .map_err(|error| sampled(error.into()))?;
-            Ok::<_, GenerateError>(encode(plan, &encoder, recorder).at(&path)?)
+            Ok::<_, GenerateError>(encode(dataset, &encoder, recorder).at(&path)?)
         };
-        recorders.resize_with(pieces.len().max(recorders.len()), || plan.algorithm.recorder());
+        recorders.resize_with(pieces.len().max(recorders.len()), || dataset.algorithm.recorder());
         let pieces = recorders.par_iter_mut().zip(&pieces).map(|(recorder, places)| run(recorder, places));
         let encoded = pieces.collect::<Result<Vec<_>, _>>()?;
         encoded.into_iter().try_for_each(|encoded| writer.append(encoded))?;
         left -= now;
-        progress.samples(plan, now);
+        progress.add_samples(&dataset.name, now);
     }
     let summary = writer.finish()?;
-    let made = Made { path, summary, was_there: false };
-    progress.done(plan, &made);
-    Ok(made)
+    progress.finish_set(&dataset.name);
+    Ok(GeneratedSet { path, summary, cached: false })
 }
 
-/// Compresses what was recorded, under the plan's spec.
-fn encode(plan: &Plan, encoder: &Encoder, recorder: &mut Recorder) -> Result<Encoded, Problem> {
-    if recorder.runs().spec() == &plan.spec {
+/// Compresses what was recorded, under the dataset's spec.
+fn encode(dataset: &DatasetSpec, encoder: &Encoder, recorder: &mut Recorder) -> Result<Encoded, StoreErrorKind> {
+    if recorder.runs().spec() == &dataset.spec {
         return encoder.encode(recorder.runs());
     }
-    let recorded = std::mem::replace(recorder, plan.algorithm.recorder());
-    encoder.encode(&recorded.into_runs().with_spec(&plan.spec))
+    let recorded = std::mem::replace(recorder, dataset.algorithm.recorder());
+    encoder.encode(&recorded.into_runs().with_spec(&dataset.spec))
 }
 
 /// What the file holds, if it is the planned set, whole.
-fn is_there(plan: &Plan, path: &Path) -> Result<Summary, GenerateError> {
+fn is_there(dataset: &DatasetSpec, path: &Path) -> Result<SetSummary, GenerateError> {
     let reader = SetReader::open(path)?;
     let header = reader.header();
-    let planned = plan.header(header.max_nodes);
-    let other = |difference: &str| GenerateError::Other { path: path.into(), difference: difference.into() };
+    let planned = dataset.header(header.max_nodes);
+    let other = |difference: &str| GenerateError::Conflict { path: path.into(), difference: difference.into() };
     let (there, ours) = (&header.provenance, &planned.provenance);
     if header.algorithm != planned.algorithm {
         return Err(other(&format!("of {}", header.algorithm)));
@@ -283,5 +286,5 @@ fn is_there(plan: &Plan, path: &Path) -> Result<Summary, GenerateError> {
         return Err(other("made with other settings"));
     }
     let bytes = path.metadata().at(path)?.len();
-    Ok(Summary { hash: reader.hash(), samples: reader.samples(), bytes })
+    Ok(SetSummary { hash: reader.hash(), samples: reader.samples(), bytes })
 }

@@ -6,7 +6,7 @@
 //! - [`parquet`]: a row per sample, for data frames and Hugging Face's `datasets`.
 //! - [`tfds`]: what the reference's own client reads; and from there into native sets.
 //!
-//! A file appears under its name when it is whole, and takes no other's place unless asked to ([`Existing`]). Files that are
+//! A file appears under its name when it is whole, and takes no other's place unless asked to ([`OnExisting`]). Files that are
 //! read are not trusted: what they claim is bounded before memory is taken for it, and checked before it is used.
 
 mod dense;
@@ -16,13 +16,15 @@ pub mod generate;
 pub mod native;
 pub mod npz;
 pub mod parquet;
+mod progress;
 pub mod safetensors;
 mod set;
 pub mod stats;
 pub mod tfds;
 pub mod verify;
 
-pub use error::{Problem, StoreError};
-pub use file::{Existing, sync, write_whole};
-pub use native::{Header, Provenance, SetReader, SetWriter, Summary};
+pub use error::{StoreError, StoreErrorKind};
+pub use file::{OnExisting, sync, write_atomic};
+pub use native::{Header, Provenance, SetReader, SetSummary, SetWriter};
+pub use progress::Progress;
 pub use set::Set;

@@ -10,44 +10,50 @@ use clrs::{Array, Batch, Data};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::dense::{DenseSet, bytes};
+use crate::dense::{DenseProgress, DenseSet, bytes};
 use crate::error::{At, StoreError};
-use crate::file::{Existing, Partial};
+use crate::file::{AtomicFile, OnExisting};
+use crate::progress::Progress;
 use crate::set::Set;
 
 /// Writes a whole set, an array at a time.
-pub fn export(set: &mut Set, path: &Path, existing: Existing) -> Result<(), StoreError> {
-    let mut partial = Partial::create(path, existing)?;
+pub fn export(set: &mut Set, path: &Path, on_existing: OnExisting, progress: &dyn Progress) -> Result<(), StoreError> {
+    let mut file = AtomicFile::create(path, on_existing)?;
     let dense = DenseSet::read(set, path)?;
-    let mut archive = ZipWriter::new(BufWriter::new(partial.file()));
+    let mut archive = ZipWriter::new(BufWriter::new(file.file()));
+    let mut report = DenseProgress::new(set, &dense, progress);
     for outline in dense.outlines() {
-        add(&mut archive, &outline.name, &dense.array(&outline).at(path)?).at(path)?;
+        let array = dense.array(&outline).at(path)?;
+        add(&mut archive, &outline.name, &array).at(path)?;
+        report.add(&array).at(path)?;
     }
     finish(archive).at(path)?;
-    partial.finish()
+    file.commit()?;
+    progress.finish_set(&set.header().name);
+    Ok(())
 }
 
 /// Writes a batch.
-pub fn write_batch(path: &Path, batch: &Batch, existing: Existing) -> Result<(), StoreError> {
+pub fn write_batch(path: &Path, batch: &Batch, on_existing: OnExisting) -> Result<(), StoreError> {
     let lengths = Array { shape: vec![batch.samples()], data: Data::F64(batch.lengths.clone()) };
     let arrays: Vec<(String, &Array)> = batch.iter().map(|(probe, array)| (probe.path(), array)).collect();
     let arrays = arrays.iter().map(|(name, array)| (name.as_str(), *array));
-    write_npz(path, arrays.chain([("lengths", &lengths)]), existing)
+    write_npz(path, arrays.chain([("lengths", &lengths)]), on_existing)
 }
 
 /// Writes arrays under the names that are given.
 pub fn write_npz<'a>(
     path: &Path,
     arrays: impl IntoIterator<Item = (&'a str, &'a Array)>,
-    existing: Existing,
+    on_existing: OnExisting,
 ) -> Result<(), StoreError> {
-    let mut partial = Partial::create(path, existing)?;
-    let mut archive = ZipWriter::new(BufWriter::new(partial.file()));
+    let mut file = AtomicFile::create(path, on_existing)?;
+    let mut archive = ZipWriter::new(BufWriter::new(file.file()));
     for (name, array) in arrays {
         add(&mut archive, name, array).at(path)?;
     }
     finish(archive).at(path)?;
-    partial.finish()
+    file.commit()
 }
 
 /// One `.npy` file: a magic number, a Python literal that says what follows, and the cells.

@@ -31,24 +31,33 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
-use crate::error::{At, StoreError};
-use crate::file::{Existing, Partial};
+use crate::error::{At, StoreError, StoreErrorKind};
+use crate::file::{AtomicFile, OnExisting};
 use crate::native::{HEADER_KEY, Header};
+use crate::progress::Progress;
 use crate::set::Set;
 
 /// Writes a whole set, a record batch at a time.
-pub fn export(set: &mut Set, path: &Path, existing: Existing) -> Result<(), StoreError> {
-    let mut partial = Partial::create(path, existing)?;
+pub fn export(set: &mut Set, path: &Path, on_existing: OnExisting, progress: &dyn Progress) -> Result<(), StoreError> {
+    let mut file = AtomicFile::create(path, on_existing)?;
     let nodes = same_nodes(set)?;
     let schema = Arc::new(schema(set.header(), nodes));
-    let writer = ArrowWriter::try_new(partial.file(), Arc::clone(&schema), Some(properties(set.header())));
+    let writer = ArrowWriter::try_new(file.file(), Arc::clone(&schema), Some(properties(set.header())));
     let mut writer = writer.map_err(into_io).at(path)?;
+    let name = set.header().name.clone();
     for runs in set.batches() {
-        let batch = record_batch(&runs?, &schema).at(path)?;
+        if progress.is_cancelled() {
+            return Err(StoreErrorKind::Cancelled).at(path);
+        }
+        let runs = runs?;
+        let batch = record_batch(&runs, &schema).at(path)?;
         writer.write(&batch).map_err(into_io).at(path)?;
+        progress.add_samples(&name, runs.len());
     }
     writer.close().map_err(into_io).at(path)?;
-    partial.finish()
+    file.commit()?;
+    progress.finish_set(&name);
+    Ok(())
 }
 
 /// The number of nodes, if all samples have the same.

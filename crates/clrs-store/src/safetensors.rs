@@ -8,26 +8,31 @@ use std::path::Path;
 use clrs::Dense;
 use serde_json::{Map, Value, json};
 
-use crate::dense::{DenseSet, Outline, bytes};
+use crate::dense::{DenseProgress, DenseSet, Outline, bytes};
 use crate::error::{At, StoreError};
-use crate::file::{Existing, Partial};
+use crate::file::{AtomicFile, OnExisting};
 use crate::native::{HEADER_KEY, Header};
+use crate::progress::Progress;
 use crate::set::Set;
 
 /// Writes a whole set, an array at a time.
-pub fn export(set: &mut Set, path: &Path, existing: Existing) -> Result<(), StoreError> {
-    let mut partial = Partial::create(path, existing)?;
+pub fn export(set: &mut Set, path: &Path, on_existing: OnExisting, progress: &dyn Progress) -> Result<(), StoreError> {
+    let mut file = AtomicFile::create(path, on_existing)?;
     let dense = DenseSet::read(set, path)?;
     let outlines = dense.outlines();
-    let mut file = BufWriter::new(partial.file());
-    write_header(&mut file, set.header(), &outlines).at(path)?;
+    let mut writer = BufWriter::new(file.file());
+    write_header(&mut writer, set.header(), &outlines).at(path)?;
+    let mut report = DenseProgress::new(set, &dense, progress);
     for outline in &outlines {
         let array = dense.array(outline).at(path)?;
-        file.write_all(bytes(&array.data)).at(path)?;
+        writer.write_all(bytes(&array.data)).at(path)?;
+        report.add(&array).at(path)?;
     }
-    file.flush().at(path)?;
-    drop(file);
-    partial.finish()
+    writer.flush().at(path)?;
+    drop(writer);
+    file.commit()?;
+    progress.finish_set(&set.header().name);
+    Ok(())
 }
 
 /// The length of a JSON text, and the text, filled up so that cells are aligned: where each array is, and what the set is.

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use clrs::Runs;
 
-use crate::error::{At, Problem, StoreError};
+use crate::error::{At, StoreError, StoreErrorKind};
 use crate::native::{Header, SetReader};
 
 /// A whole set: one file, or all its shards in order. What exports begin with.
@@ -12,7 +12,7 @@ pub struct Set {
 
 impl Set {
     /// Opens files, and puts the shards of each set together. Sets come in the order of their first file.
-    pub fn open(paths: &[PathBuf]) -> Result<Vec<Set>, StoreError> {
+    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Set>, StoreError> {
         let mut sets: Vec<Set> = Vec::new();
         for path in paths {
             let reader = SetReader::open(path)?;
@@ -68,16 +68,16 @@ impl Set {
         for (place, shard) in self.shards.iter().enumerate() {
             let (index, others) = shard_of(shard);
             if others != of || shard.header().spec != self.header().spec {
-                return Err(Problem::Shards(format!("it does not belong to the same set as {}", self.path().display())))
+                return Err(StoreErrorKind::Shards(format!("it does not belong to the same set as {}", self.path().display())))
                     .at(shard.path());
             }
             if index as usize != place {
                 let fault = if (index as usize) < place { format!("shard {index} is there twice") } else { missing(place, of) };
-                return Err(Problem::Shards(fault)).at(shard.path());
+                return Err(StoreErrorKind::Shards(fault)).at(shard.path());
             }
         }
         if self.shards.len() < of as usize {
-            return Err(Problem::Shards(missing(self.shards.len(), of))).at(self.path());
+            return Err(StoreErrorKind::Shards(missing(self.shards.len(), of))).at(self.path());
         }
         Ok(())
     }

@@ -9,9 +9,9 @@ pub struct Stats {
     /// How many samples.
     pub samples: u64,
     /// Nodes of a sample.
-    pub nodes: Spread,
+    pub nodes: Range,
     /// Hint steps of a sample.
-    pub steps: Spread,
+    pub steps: Range,
     /// Every probe, in the order of the spec.
     pub probes: Vec<ProbeStats>,
 }
@@ -19,10 +19,10 @@ pub struct Stats {
 /// The least, the mean and the most of something.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Spread {
-    pub least: f64,
+pub struct Range {
+    pub min: f64,
     pub mean: f64,
-    pub most: f64,
+    pub max: f64,
     #[serde(skip)]
     count: u64,
 }
@@ -44,9 +44,9 @@ pub struct ProbeStats {
 #[serde(rename_all = "snake_case")]
 pub enum Values {
     /// Real numbers.
-    Scalar(Spread),
+    Scalar(Range),
     /// The one node of a one-hot mask.
-    Marks,
+    OneHot,
     /// Nodes.
     Pointers {
         /// The share that point to their own node, or along a row of edges to its column.
@@ -55,34 +55,34 @@ pub enum Values {
     /// The share of each class among the cells that are asked, and the share of cells that are not.
     Classes {
         /// For masks: no, yes.
-        shares: Vec<f64>,
+        frequencies: Vec<f64>,
         /// Cells that are not asked.
-        not_asked: f64,
+        masked: f64,
     },
 }
 
 /// Counts what a set's samples are like.
-pub struct Counter {
+pub struct StatsBuilder {
     spec: Spec,
     samples: u64,
-    nodes: Spread,
-    steps: Spread,
+    nodes: Range,
+    steps: Range,
     probes: Vec<Tally>,
 }
 
 /// What was counted of one probe.
 enum Tally {
-    Scalar(Spread),
+    Scalar(Range),
     Marks { cells: u64 },
     Pointers { to_self: u64, cells: u64 },
-    Classes { counts: Vec<u64>, not_asked: u64 },
+    Classes { counts: Vec<u64>, masked: u64 },
 }
 
-impl Counter {
+impl StatsBuilder {
     /// No samples yet.
-    pub fn new(spec: &Spec) -> Counter {
+    pub fn new(spec: &Spec) -> StatsBuilder {
         let probes = spec.iter().map(Tally::new).collect();
-        Counter { spec: spec.clone(), samples: 0, nodes: Spread::NONE, steps: Spread::NONE, probes }
+        StatsBuilder { spec: spec.clone(), samples: 0, nodes: Range::NONE, steps: Range::NONE, probes }
     }
 
     /// More samples.
@@ -98,7 +98,7 @@ impl Counter {
     }
 
     /// What was counted.
-    pub fn stats(self) -> Stats {
+    pub fn finish(self) -> Stats {
         let probes = self.spec.iter().zip(self.probes).map(|(probe, tally)| tally.stats(&probe.name)).collect();
         Stats { samples: self.samples, nodes: self.nodes, steps: self.steps, probes }
     }
@@ -107,11 +107,11 @@ impl Counter {
 impl Tally {
     fn new(probe: &Probe) -> Tally {
         match probe.kind {
-            Kind::Scalar => Tally::Scalar(Spread::NONE),
+            Kind::Scalar => Tally::Scalar(Range::NONE),
             Kind::MaskOne => Tally::Marks { cells: 0 },
             Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => Tally::Pointers { to_self: 0, cells: 0 },
-            Kind::Mask => Tally::Classes { counts: vec![0; 2], not_asked: 0 },
-            Kind::Categorical { classes } => Tally::Classes { counts: vec![0; classes], not_asked: 0 },
+            Kind::Mask => Tally::Classes { counts: vec![0; 2], masked: 0 },
+            Kind::Categorical { classes } => Tally::Classes { counts: vec![0; classes], masked: 0 },
         }
     }
 
@@ -124,9 +124,9 @@ impl Tally {
                 let itself = |place: usize| place % nodes;
                 *to_self += pointers.iter().enumerate().filter(|(place, node)| itself(*place) == **node as usize).count() as u64;
             }
-            (Tally::Classes { counts, not_asked }, Cells::Class(values)) => {
+            (Tally::Classes { counts, masked }, Cells::Class(values)) => {
                 for &value in values {
-                    *usize::try_from(value).ok().and_then(|class| counts.get_mut(class)).unwrap_or(not_asked) += 1;
+                    *usize::try_from(value).ok().and_then(|class| counts.get_mut(class)).unwrap_or(masked) += 1;
                 }
             }
             _ => unreachable!("a reader gives the columns of its spec"),
@@ -137,25 +137,25 @@ impl Tally {
         let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
         let (cells, values) = match self {
             Tally::Scalar(spread) => (spread.count, Values::Scalar(spread)),
-            Tally::Marks { cells } => (cells, Values::Marks),
+            Tally::Marks { cells } => (cells, Values::OneHot),
             Tally::Pointers { to_self, cells } => (cells, Values::Pointers { to_self: share(to_self, cells) }),
-            Tally::Classes { counts, not_asked } => {
+            Tally::Classes { counts, masked } => {
                 let asked: u64 = counts.iter().sum();
-                let shares = counts.iter().map(|&count| share(count, asked)).collect();
-                (asked + not_asked, Values::Classes { shares, not_asked: share(not_asked, asked + not_asked) })
+                let frequencies = counts.iter().map(|&count| share(count, asked)).collect();
+                (asked + masked, Values::Classes { frequencies, masked: share(masked, asked + masked) })
             }
         };
         ProbeStats { name: name.into(), cells, values }
     }
 }
 
-impl Spread {
-    const NONE: Spread = Spread { least: f64::INFINITY, mean: 0.0, most: f64::NEG_INFINITY, count: 0 };
+impl Range {
+    const NONE: Range = Range { min: f64::INFINITY, mean: 0.0, max: f64::NEG_INFINITY, count: 0 };
 
     fn add(&mut self, value: f64) {
         self.count += 1;
-        self.least = self.least.min(value);
-        self.most = self.most.max(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
         self.mean += (value - self.mean) / self.count as f64;
     }
 }

@@ -10,7 +10,7 @@ use crate::native::{Header, SetReader};
 
 /// What was found of a set that is what it says.
 #[derive(Clone, Debug)]
-pub struct Verified {
+pub struct VerifiedSet {
     /// What the set is.
     pub header: Header,
     /// How many samples it holds.
@@ -42,7 +42,7 @@ pub enum VerifyError {
 }
 
 /// Reads a whole set and checks everything about it.
-pub fn verify(path: &Path, registry: &Registry) -> Result<Verified, VerifyError> {
+pub fn verify(path: &Path, registry: &Registry) -> Result<VerifiedSet, VerifyError> {
     let mut reader = SetReader::open(path)?;
     let header = reader.header().clone();
     let algorithm = registry.find(&header.algorithm)?;
@@ -63,7 +63,7 @@ pub fn verify(path: &Path, registry: &Registry) -> Result<Verified, VerifyError>
         return Err(VerifyError::Hash { expected, found });
     }
     let canonical = is_canonical(&header, found)?;
-    Ok(Verified { header, samples, hash: found, canonical })
+    Ok(VerifiedSet { header, samples, hash: found, canonical })
 }
 
 /// Every probe must be the algorithm's, or what a version of the benchmark makes of it; inputs and outputs are all there.

@@ -11,17 +11,17 @@ use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type, UInt32Type
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use clrs::{Array, Batch, Cells, Data, Kind, Registry, Runs, Stage, Trajectory};
-use clrs_store::{Existing, Header, Problem, Set, SetWriter, npz, parquet, safetensors};
+use clrs_store::{Header, OnExisting, Set, SetWriter, StoreErrorKind, npz, parquet, safetensors};
 use common::{find, header, samples};
 
 fn write(path: &Path, header: &Header, runs: &Runs) {
-    let mut writer = SetWriter::create(path, header, Existing::Keep).expect("a new file");
+    let mut writer = SetWriter::create(path, header, OnExisting::Fail).expect("a new file");
     writer.write(runs).expect("written");
     writer.finish().expect("finished");
 }
 
 fn open(path: &Path) -> Set {
-    Set::open(&[path.to_owned()]).expect("a set").remove(0)
+    Set::open_all(&[path.to_owned()]).expect("a set").remove(0)
 }
 
 /// Arrays under the names of exports.
@@ -52,7 +52,7 @@ fn npz_and_safetensors_hold_the_dense_arrays() {
         let expected = dense(&runs);
 
         let path = native.with_extension("npz");
-        npz::export(&mut open(&native), &path, Existing::Keep).expect("exported");
+        npz::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
         let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).expect("there")).expect("an archive");
         assert_eq!(archive.len(), expected.len());
         for (name, array) in &expected {
@@ -69,7 +69,7 @@ fn npz_and_safetensors_hold_the_dense_arrays() {
         }
 
         let path = native.with_extension("safetensors");
-        safetensors::export(&mut open(&native), &path, Existing::Keep).expect("exported");
+        safetensors::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
         let file = std::fs::read(&path).expect("there");
         let tensors = ::safetensors::SafeTensors::deserialize(&file).expect("tensors");
         assert_eq!(tensors.len(), expected.len());
@@ -138,7 +138,7 @@ fn parquet_holds_a_row_per_sample_in_its_true_shape() {
             let header = header(algorithm.name(), &runs);
             write(&native, &header, &runs);
             let path = native.with_extension("parquet");
-            parquet::export(&mut open(&native), &path, Existing::Keep).expect("exported");
+            parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
 
             let file = std::fs::File::open(&path).expect("there");
             let reader = ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet");
@@ -182,11 +182,11 @@ fn shards_of_a_set_are_put_together() {
         path
     };
     let shards = [shard(2, 3), shard(0, 3), shard(1, 3)];
-    let mut sets = Set::open(&shards).expect("a set");
+    let mut sets = Set::open_all(&shards).expect("a set");
     assert_eq!((sets.len(), sets[0].samples()), (1, 5));
     assert_eq!(sets[0].read_all().expect("whole"), all);
 
-    let refused = |paths: &[PathBuf]| Set::open(paths).err().expect("not a whole set").problem.to_string();
+    let refused = |paths: &[PathBuf]| Set::open_all(paths).err().expect("not a whole set").kind.to_string();
     assert_eq!(refused(&shards[1..]), "shard 2 of 3 of its set is not among the files");
     assert_eq!(refused(&[shards[1].clone(), shards[0].clone()]), "shard 1 of 3 of its set is not among the files");
     assert_eq!(refused(&[shards[1].clone(), shards[1].clone()]), "shard 0 is there twice");
@@ -200,15 +200,15 @@ fn what_has_no_dense_form_is_an_error_and_leaves_nothing_behind() {
     let mixed = samples(find("bfs"), &[4, 5], 1);
     write(&native, &header("bfs", &mixed), &mixed);
     let path = folder.path().join("out");
-    let problem = npz::export(&mut open(&native), &path, Existing::Keep).expect_err("two sizes").problem;
-    assert!(matches!(problem, Problem::Batch(_)));
-    assert!(safetensors::export(&mut open(&native), &path, Existing::Keep).is_err());
+    let problem = npz::export(&mut open(&native), &path, OnExisting::Fail, &()).expect_err("two sizes").kind;
+    assert!(matches!(problem, StoreErrorKind::Batch(_)));
+    assert!(safetensors::export(&mut open(&native), &path, OnExisting::Fail, &()).is_err());
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
 
-    parquet::export(&mut open(&native), &path, Existing::Keep).expect("exported");
-    let problem = parquet::export(&mut open(&native), &path, Existing::Keep).expect_err("it exists").problem;
-    assert!(matches!(problem, Problem::Exists));
+    parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
+    let problem = parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect_err("it exists").kind;
+    assert!(matches!(problem, StoreErrorKind::Exists));
     let array = Array { shape: vec![1], data: Data::F64(vec![0.5]) };
-    assert!(npz::write_npz(&path, [("x", &array)], Existing::Keep).is_err());
-    npz::write_npz(&path, [("x", &array)], Existing::Replace).expect("replaced");
+    assert!(npz::write_npz(&path, [("x", &array)], OnExisting::Fail).is_err());
+    npz::write_npz(&path, [("x", &array)], OnExisting::Replace).expect("replaced");
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::{Int32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use clrs::{ContentHash, RandomState, Runs};
-use clrs_store::{Existing, Header, Problem, Set, SetReader, SetWriter, tfds};
+use clrs_store::{Header, OnExisting, Set, SetReader, SetWriter, StoreErrorKind, tfds};
 use common::{find, header, samples};
 use peak_alloc::PeakAlloc;
 
@@ -22,19 +22,19 @@ const MUCH: usize = 128 << 20;
 fn bytes(header: &Header, runs: &Runs) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("set");
-    let mut writer = SetWriter::create(&path, header, Existing::Keep).expect("a new file");
+    let mut writer = SetWriter::create(&path, header, OnExisting::Fail).expect("a new file");
     writer.write(runs).expect("written");
     writer.finish().expect("finished");
     std::fs::read(&path).expect("read")
 }
 
-fn problem(data: &[u8]) -> Problem {
+fn problem(data: &[u8]) -> StoreErrorKind {
     let reader = SetReader::new(Cursor::new(data), Path::new("bytes"));
     match reader.and_then(|mut reader| reader.read_all().and_then(|_| reader.verify())) {
         Ok(()) => panic!("there is nothing wrong"),
         Err(error) => {
             assert!(!error.to_string().contains('\n'), "one line: {error}");
-            error.problem
+            error.kind
         }
     }
 }
@@ -142,9 +142,9 @@ fn a_file_that_claims_much_gets_little() {
 
 #[test]
 fn what_is_no_set_is_said_to_be_none() {
-    assert!(matches!(problem(b""), Problem::Foreign(_)));
-    assert!(matches!(problem(b"a,b\n1,2\n"), Problem::Foreign(_)));
-    assert!(matches!(problem(&[0; 4096]), Problem::Foreign(_)));
+    assert!(matches!(problem(b""), StoreErrorKind::NotASet(_)));
+    assert!(matches!(problem(b"a,b\n1,2\n"), StoreErrorKind::NotASet(_)));
+    assert!(matches!(problem(&[0; 4096]), StoreErrorKind::NotASet(_)));
 
     let schema = Schema::new(vec![Field::new("a", DataType::Int32, false)]);
     let mut foreign = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &schema).expect("a writer");
@@ -185,9 +185,9 @@ fn other_formats_specs_and_hashes_are_refused() {
     let hash = SetReader::new(Cursor::new(&whole), Path::new("bytes")).expect("a set").hash().to_string();
     let other: String = hash.chars().map(|c| if c == '0' { '1' } else { '0' }).collect();
     let unlike = replaced(&whole, hash.as_bytes(), other.as_bytes());
-    assert!(matches!(problem(&unlike), Problem::Hash { .. }));
+    assert!(matches!(problem(&unlike), StoreErrorKind::HashMismatch { .. }));
     let fewer = replaced(&whole, b"\x01\0\0\x002\0\0\0", b"\x01\0\0\x003\0\0\0");
-    assert!(matches!(problem(&fewer), Problem::Samples { expected: 3, found: 2 }));
+    assert!(matches!(problem(&fewer), StoreErrorKind::SampleCount { expected: 3, found: 2 }));
 }
 
 /// The seeds of the corpus. Run it by name when the format changes.
@@ -208,8 +208,8 @@ fn write_the_corpus() {
     let native = folder.join("bfs");
     std::fs::write(&native, bytes(&Header { name: "bfs_val".into(), ..header("bfs", &runs) }, &runs)).expect("written");
     let root = tempfile::tempdir().expect("a folder");
-    let mut set = Set::open(&[native]).expect("a set").remove(0);
-    let set = tfds::export(&mut set, root.path(), None, Existing::Keep).expect("exported");
+    let mut set = Set::open_all(&[native]).expect("a set").remove(0);
+    let set = tfds::export(&mut set, root.path(), None, OnExisting::Fail, &()).expect("exported");
     let folder = corpus().join("tfds");
     std::fs::copy(set.join("features.json"), folder.join("features.json")).expect("copied");
     let records = std::fs::read(set.join("clrs_dataset-val.tfrecord-00000-of-00001")).expect("there");

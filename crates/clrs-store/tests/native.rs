@@ -5,11 +5,11 @@ mod common;
 use std::path::Path;
 
 use clrs::{ContentHasher, Registry, Runs, Spec, Stage};
-use clrs_store::{Existing, Header, Problem, SetReader, SetWriter};
+use clrs_store::{Header, OnExisting, SetReader, SetWriter, StoreErrorKind};
 use common::{find, header, samples};
 
-fn write(path: &Path, header: &Header, parts: &[&Runs]) -> clrs_store::Summary {
-    let mut writer = SetWriter::create(path, header, Existing::Keep).expect("a new file");
+fn write(path: &Path, header: &Header, parts: &[&Runs]) -> clrs_store::SetSummary {
+    let mut writer = SetWriter::create(path, header, OnExisting::Fail).expect("a new file");
     for part in parts {
         writer.write(part).expect("written");
     }
@@ -68,7 +68,7 @@ fn neither_parts_nor_threads_change_the_hash() {
     let header = header("bridges", &all);
     let whole = write(&folder.path().join("whole"), &header, &[&all]);
     let path = folder.path().join("parts");
-    let mut writer = SetWriter::create(&path, &header, Existing::Keep).expect("a new file");
+    let mut writer = SetWriter::create(&path, &header, OnExisting::Fail).expect("a new file");
     let encoder = writer.encoder();
     let encoded = std::thread::scope(|scope| {
         let threads = parts.each_ref().map(|part| scope.spawn(|| encoder.encode(part).expect("encoded")));
@@ -142,17 +142,17 @@ fn nothing_is_replaced_unless_asked_for_and_nothing_is_left_behind() {
         names.collect::<Vec<_>>()
     };
 
-    drop(SetWriter::create(&path, &header, Existing::Keep).expect("a new file"));
+    drop(SetWriter::create(&path, &header, OnExisting::Fail).expect("a new file"));
     assert!(names().is_empty(), "an unfinished file goes away");
 
-    let late = SetWriter::create(&path, &header, Existing::Keep).expect("a new file");
+    let late = SetWriter::create(&path, &header, OnExisting::Fail).expect("a new file");
     let first = write(&path, &header, &[&runs]);
-    assert!(matches!(late.finish().expect_err("one was faster").problem, Problem::Exists));
-    let error = SetWriter::create(&path, &header, Existing::Keep).err().expect("it exists");
+    assert!(matches!(late.finish().expect_err("one was faster").kind, StoreErrorKind::Exists));
+    let error = SetWriter::create(&path, &header, OnExisting::Fail).err().expect("it exists");
     assert_eq!(error.to_string(), format!("{}: it exists already", path.display()));
     assert_eq!(SetReader::open(&path).expect("untouched").hash(), first.hash);
 
-    let replaced = SetWriter::create(&path, &header, Existing::Replace).and_then(SetWriter::finish).expect("replaced");
+    let replaced = SetWriter::create(&path, &header, OnExisting::Replace).and_then(SetWriter::finish).expect("replaced");
     assert_eq!(SetReader::open(&path).expect("a set").hash(), replaced.hash);
     assert_eq!(names(), ["set.arrow"]);
     clrs_store::sync([path.as_path()]).expect("synced");
@@ -163,14 +163,14 @@ fn what_does_not_belong_in_a_set_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let runs = samples(find("bfs"), &[5], 2);
     let header = header("bfs", &runs);
-    let mut writer = SetWriter::create(&folder.path().join("set"), &header, Existing::Keep).expect("a new file");
+    let mut writer = SetWriter::create(&folder.path().join("set"), &header, OnExisting::Fail).expect("a new file");
     let foreign = samples(find("insertion_sort"), &[5], 2);
-    assert!(matches!(writer.write(&foreign).expect_err("other probes").problem, Problem::Spec));
+    assert!(matches!(writer.write(&foreign).expect_err("other probes").kind, StoreErrorKind::SpecMismatch));
     let larger = samples(find("bfs"), &[6], 1);
-    let problem = writer.write(&larger).expect_err("too large").problem;
-    assert!(matches!(problem, Problem::Nodes { nodes: 6, max_nodes: 5 }));
+    let problem = writer.write(&larger).expect_err("too large").kind;
+    assert!(matches!(problem, StoreErrorKind::TooManyNodes { nodes: 6, max_nodes: 5 }));
 
     let nowhere = folder.path().join("no/such/folder/set");
-    let error = SetWriter::create(&nowhere, &header, Existing::Keep).err().expect("no folder").to_string();
+    let error = SetWriter::create(&nowhere, &header, OnExisting::Fail).err().expect("no folder").to_string();
     assert!(error.starts_with(&*nowhere.to_string_lossy()) && !error.contains('\n'), "{error}");
 }

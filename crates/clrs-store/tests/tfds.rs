@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use clrs::{Cells, Registry, Runs, Spec};
-use clrs_store::{Existing, Problem, Set, SetReader, SetWriter, tfds};
+use clrs_store::{OnExisting, Set, SetReader, SetWriter, StoreErrorKind, tfds};
 use common::{find, header, samples};
 
 /// Writes a set as `ALGORITHM_val` and exports it; gives the root of the dataset.
@@ -13,26 +13,27 @@ fn export(folder: &Path, algorithm: &str, runs: &Runs) -> PathBuf {
     let native = folder.join(format!("{algorithm}.arrow"));
     let mut header = header(algorithm, runs);
     header.name = format!("{algorithm}_val");
-    let mut writer = SetWriter::create(&native, &header, Existing::Replace).expect("a new file");
+    let mut writer = SetWriter::create(&native, &header, OnExisting::Replace).expect("a new file");
     writer.write(runs).expect("written");
     writer.finish().expect("finished");
-    let mut set = Set::open(&[native]).expect("a set").remove(0);
+    let mut set = Set::open_all(&[native]).expect("a set").remove(0);
     let root = folder.join("root");
-    let path = tfds::export(&mut set, &root, None, Existing::Replace).expect("exported");
+    let path = tfds::export(&mut set, &root, None, OnExisting::Replace, &()).expect("exported");
     assert_eq!(path, root.join(format!("clrs_dataset/{algorithm}_val/1.0.0")));
     root
 }
 
 fn import(folder: &Path, out: &Path) -> Vec<Runs> {
-    let sets = tfds::import(folder, out, &Registry::builtin(), Existing::Replace).expect("imported");
-    let read = |(path, _): &(PathBuf, _)| SetReader::open(path).and_then(|mut set| set.verify().and_then(|()| set.read_all()));
+    let sets = tfds::import(folder, out, &Registry::builtin(), OnExisting::Replace, &()).expect("imported");
+    let read =
+        |set: &tfds::ImportedSet| SetReader::open(&set.path).and_then(|mut set| set.verify().and_then(|()| set.read_all()));
     sets.iter().map(|set| read(set).expect("a set")).collect()
 }
 
 fn problem(folder: &Path, out: &Path) -> String {
-    let error = tfds::import(folder, out, &Registry::builtin(), Existing::Replace).expect_err("there is something wrong");
+    let error = tfds::import(folder, out, &Registry::builtin(), OnExisting::Replace, &()).expect_err("there is something wrong");
     assert!(!error.to_string().contains('\n'), "one line: {error}");
-    error.problem.to_string()
+    error.kind.to_string()
 }
 
 /// The same runs with real numbers as float32 has them.
@@ -134,15 +135,15 @@ fn a_set_needs_a_split_and_one_size() {
     let native = folder.path().join("bfs.arrow");
     let mut header = header("bfs", &mixed);
     header.name = "mine".into();
-    let mut writer = SetWriter::create(&native, &header, Existing::Keep).expect("a new file");
+    let mut writer = SetWriter::create(&native, &header, OnExisting::Fail).expect("a new file");
     writer.write(&mixed).expect("written");
     writer.finish().expect("finished");
-    let mut set = Set::open(&[native]).expect("a set").remove(0);
+    let mut set = Set::open_all(&[native]).expect("a set").remove(0);
     let root = folder.path().join("root");
-    let mut refused = |split| tfds::export(&mut set, &root, split, Existing::Keep).expect_err("no").problem;
-    assert!(matches!(refused(None), Problem::Split(_)));
-    assert!(matches!(refused(Some("../x")), Problem::Split(_)));
-    assert!(matches!(refused(Some("test")), Problem::Batch(_)));
+    let mut refused = |split| tfds::export(&mut set, &root, split, OnExisting::Fail, &()).expect_err("no").kind;
+    assert!(matches!(refused(None), StoreErrorKind::NoSplit(_)));
+    assert!(matches!(refused(Some("../x")), StoreErrorKind::NoSplit(_)));
+    assert!(matches!(refused(Some("test")), StoreErrorKind::Batch(_)));
     let left = std::fs::read_dir(root.join("clrs_dataset/bfs_test")).expect("a folder");
     assert_eq!(left.count(), 0, "an unfinished folder goes away");
 }

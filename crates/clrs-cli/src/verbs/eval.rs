@@ -12,8 +12,8 @@ use clrs_nn::recipe::ON_THE_FLY;
 use clrs_nn::set::JudgedSet;
 use clrs_nn::train::Flow;
 use clrs_nn::trained::{Checkpoint, Trained};
-use clrs_store::generate::Progress;
-use clrs_store::{Existing, write_whole};
+use clrs_store::Progress;
+use clrs_store::{OnExisting, write_atomic};
 
 use crate::arguments::Computing;
 use crate::progress::Bar;
@@ -140,7 +140,7 @@ struct Run {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ensure!(arguments.batch_size > 0, "--batch-size 0: a batch has one sample at least");
     ensure!(arguments.count != Some(0), "--count 0: there is nothing to judge");
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
+    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
     for path in [&arguments.examples, &arguments.dump].into_iter().flatten() {
         ensure!(arguments.force || !path.exists(), "{}: it exists already (--force replaces it)", path.display());
     }
@@ -159,11 +159,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let judged = judged?;
 
     if let Some(path) = &arguments.examples {
-        write_whole(path, existing, examples.as_bytes())?;
+        write_atomic(path, on_existing, examples.as_bytes())?;
     }
     if let Some(path) = &arguments.dump {
         let dump = judged.first().and_then(|(_, report)| report.dump.as_ref()).context("there is nothing to dump")?;
-        write_whole(path, existing, &dump.to_bytes())?;
+        write_atomic(path, on_existing, &dump.to_bytes())?;
     }
     let mut out = std::io::stdout().lock();
     if arguments.json {
@@ -257,7 +257,7 @@ fn judge(task: &Task<'_>, arguments: &Arguments, device: &Device, bar: &Bar, exa
     };
     let report = examine(candidate, &runs, &changes, manner, &mut |samples| {
         bar.add(samples);
-        if bar.stop() { Flow::Stop } else { Flow::Continue }
+        if bar.is_cancelled() { Flow::Stop } else { Flow::Continue }
     })
     .with_context(about)?;
     if arguments.examples.is_some() {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
-use clrs_store::{Existing, Set, StoreError, npz, parquet, safetensors, tfds};
+use clrs_store::{OnExisting, Progress, Set, StoreError, npz, parquet, safetensors, tfds};
 use rayon::prelude::*;
 
 use crate::arguments;
@@ -41,10 +41,10 @@ enum Format {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ensure!(arguments.split.is_none() || arguments.format == Format::Tfds, "--split is for --format tfds");
-    let mut sets = Set::open(&arguments::sets(&arguments.path)?)?;
+    let mut sets = Set::open_all(&arguments::sets(&arguments.path)?)?;
     std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    let write = |set: &mut Set| export(set, arguments, existing);
+    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
+    let write = |set: &mut Set| export(set, arguments, on_existing);
     // Dense arrays can be large: one set after another. TFDS and Parquet are written as they are made.
     let written: Vec<PathBuf> = match arguments.format {
         Format::Tfds | Format::Parquet => sets.par_iter_mut().map(write).collect::<Result<_, _>>()?,
@@ -54,14 +54,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(writeln!(out, "{} sets in {}", written.len(), arguments.out.display())?)
 }
 
-fn export(set: &mut Set, arguments: &Arguments, existing: Existing) -> Result<PathBuf, StoreError> {
+fn export(set: &mut Set, arguments: &Arguments, on_existing: OnExisting) -> Result<PathBuf, StoreError> {
     let name = set.header().name.clone();
     let file = |extension: &str| arguments.out.join(format!("{name}.{extension}"));
-    let to = |path: PathBuf, write: fn(&mut Set, &Path, Existing) -> Result<(), StoreError>, set: &mut Set| {
-        write(set, &path, existing).map(|()| path)
+    let to = |path: PathBuf, write: fn(&mut Set, &Path, OnExisting, &dyn Progress) -> Result<(), StoreError>, set: &mut Set| {
+        write(set, &path, on_existing, &()).map(|()| path)
     };
     match arguments.format {
-        Format::Tfds => tfds::export(set, &arguments.out, arguments.split.as_deref(), existing),
+        Format::Tfds => tfds::export(set, &arguments.out, arguments.split.as_deref(), on_existing, &()),
         Format::Parquet => to(file("parquet"), parquet::export, set),
         Format::Npz => to(file("npz"), npz::export, set),
         Format::Safetensors => to(file("safetensors"), safetensors::export, set),

@@ -7,8 +7,8 @@ use clap::Args;
 use clrs::clrs30::Version;
 use clrs::sampling::{Sampler, Seeding, Settings};
 use clrs::{AnyAlgorithm, Spec};
-use clrs_store::Existing;
-use clrs_store::generate::{self, GenerateError, Manner, Plan, Shard};
+use clrs_store::OnExisting;
+use clrs_store::generate::{self, DatasetSpec, GenerateError, GenerateOptions, Shard};
 use serde_json::json;
 
 use crate::arguments;
@@ -74,7 +74,7 @@ enum SeedingArgument {
 fn shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
     match parts {
-        Some((index, of)) if index < of => Ok(Shard { index, of }),
+        Some((index, of)) if index < of => Ok(Shard { index, count: of }),
         _ => Err(format!("`{text}` is no part: parts of 8 are 0/8 to 7/8")),
     }
 }
@@ -82,12 +82,14 @@ fn shard(text: &str) -> Result<Shard, String> {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let plans = plans(arguments)?;
     let started = Instant::now();
-    let bar = Bar::new(plans.iter().map(|plan| plan.range().1).sum(), arguments.quiet || arguments.json);
-    let manner =
-        Manner { existing: if arguments.force { Existing::Replace } else { Existing::Keep }, threads: arguments.threads.into() };
-    let made = match generate::generate(&plans, &arguments.out, manner, &bar) {
+    let bar = Bar::new(plans.iter().map(|plan| plan.sample_range().len()).sum(), arguments.quiet || arguments.json);
+    let options = GenerateOptions {
+        on_existing: if arguments.force { OnExisting::Replace } else { OnExisting::Fail },
+        threads: arguments.threads.into(),
+    };
+    let made = match generate::generate(&plans, &arguments.out, options, &bar) {
         Ok(made) => made,
-        Err(GenerateError::Stopped) => {
+        Err(GenerateError::Cancelled) => {
             bar.finish();
             bail!("stopped; {} of {} sets are whole. Run the same command again to make the rest", bar.whole(), plans.len());
         }
@@ -96,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             return Err(error.into());
         }
     };
-    clrs_store::sync(made.iter().filter(|made| !made.was_there).map(|made| made.path.as_path()))?;
+    clrs_store::sync(made.iter().filter(|made| !made.cached).map(|made| made.path.as_path()))?;
     bar.finish();
     let seconds = started.elapsed().as_secs_f64();
     let mut out = std::io::stdout().lock();
@@ -104,14 +106,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let sets = plans.iter().zip(&made).map(|(plan, made)| {
             json!({
                 "name": plan.name, "file": made.path, "samples": made.summary.samples, "bytes": made.summary.bytes,
-                "hash": made.summary.hash, "was_there": made.was_there,
+                "hash": made.summary.hash, "was_there": made.cached,
             })
         });
         writeln!(out, "{:#}", json!({ "seconds": seconds, "sets": sets.collect::<Vec<_>>() }))?;
         return Ok(());
     }
-    let total = |value: fn(&generate::Made) -> u64| made.iter().map(value).sum::<u64>();
-    let there = made.iter().filter(|made| made.was_there).count();
+    let total = |value: fn(&generate::GeneratedSet) -> u64| made.iter().map(value).sum::<u64>();
+    let there = made.iter().filter(|made| made.cached).count();
     let kept = if there > 0 { format!(", {there} of them there before") } else { String::new() };
     writeln!(
         out,
@@ -124,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn plans(arguments: &Arguments) -> Result<Vec<Plan>> {
+fn plans(arguments: &Arguments) -> Result<Vec<DatasetSpec>> {
     let chosen: Vec<&'static dyn AnyAlgorithm> =
         arguments.algorithms.iter().map(|name| arguments::algorithm(name)).collect::<Result<_>>()?;
     if let Some(benchmark) = &arguments.benchmark {
@@ -134,7 +136,7 @@ fn plans(arguments: &Arguments) -> Result<Vec<Plan>> {
             bail!("{} is not in {version}: leave --benchmark out to make sets of it", missing.name());
         }
         sets.retain(|set| chosen.is_empty() || chosen.iter().any(|algorithm| algorithm.name() == set.algorithm.name()));
-        return Ok(sets.into_iter().map(|set| Plan::of_benchmark(version, set)).collect());
+        return Ok(sets.into_iter().map(|set| DatasetSpec::of_benchmark(version, set)).collect());
     }
     ensure!(!chosen.is_empty(), "say what to make: --benchmark clrs30, or --algorithms with names from `clrs list`");
     ensure!(arguments.count > 0, "--count 0: there is nothing to make");
@@ -156,7 +158,7 @@ fn plans(arguments: &Arguments) -> Result<Vec<Plan>> {
                 (Some(name), _) => format!("{name}_n{size}"),
                 (None, _) => format!("n{size}_s{}", arguments.seed),
             };
-            plans.push(Plan {
+            plans.push(DatasetSpec {
                 name: format!("{}_{name}", algorithm.name()),
                 algorithm,
                 spec: Spec::from(algorithm.spec()),
@@ -164,7 +166,7 @@ fn plans(arguments: &Arguments) -> Result<Vec<Plan>> {
                 samples: arguments.count,
                 seed: arguments.seed,
                 seeding,
-                settings: settings.clone(),
+                sampler_options: settings.clone(),
                 shard: arguments.shard,
                 benchmark: None,
             });

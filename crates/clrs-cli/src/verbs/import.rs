@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clrs::Registry;
-use clrs_store::{Existing, tfds};
+use clrs_store::{OnExisting, tfds};
 
 /// Read a folder of TensorFlow Datasets, such as the published archive, into sets
 ///
@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    let made = tfds::import(&arguments.path, &arguments.out, &Registry::builtin(), existing)?;
-    clrs_store::sync(made.iter().map(|(path, _)| path.as_path()))?;
-    let samples: u64 = made.iter().map(|(_, summary)| summary.samples).sum();
+    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
+    let made = tfds::import(&arguments.path, &arguments.out, &Registry::builtin(), on_existing, &())?;
+    clrs_store::sync(made.iter().map(|set| set.path.as_path()))?;
+    let samples: u64 = made.iter().map(|set| set.summary.samples).sum();
     let mut out = std::io::stdout().lock();
     Ok(writeln!(out, "{} sets, {samples} samples in {}", made.len(), arguments.out.display())?)
 }

@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::Args;
 use clrs::sampling::{Sampler, Settings};
 use clrs::{Registry, Spec, Stage};
-use clrs_store::Existing;
-use clrs_store::generate::{Manner, Plan, generate};
+use clrs_store::OnExisting;
+use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
 use clrs_store::verify::verify;
 
 use crate::progress::Bar;
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     algorithm.check(run.nodes(), &run.stage(Stage::Input), &run.stage(Stage::Output))?;
     writeln!(out, "\nThe answer is right: `check` accepts every tree of fewest hops, and refuses everything else.")?;
 
-    let plan = Plan {
+    let plan = DatasetSpec {
         name: format!("{ALGORITHM}_quickstart"),
         algorithm,
         spec: Spec::from(algorithm.spec()),
@@ -50,12 +50,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         samples: SAMPLES,
         seed: SEED,
         seeding: clrs::sampling::Seeding::Reference,
-        settings: Settings::default(),
+        sampler_options: Settings::default(),
         shard: None,
         benchmark: None,
     };
     let bar = Bar::new(SAMPLES, true);
-    let made = generate(&[plan], &arguments.out, Manner { existing: Existing::Keep, threads: 0 }, &bar)?;
+    let made = generate(&[plan], &arguments.out, GenerateOptions { on_existing: OnExisting::Fail, threads: 0 }, &bar)?;
     for made in &made {
         let verified = verify(&made.path, &registry)?;
         writeln!(

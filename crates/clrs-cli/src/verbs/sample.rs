@@ -7,7 +7,7 @@ use clrs::digest::{Digests, Sha};
 use clrs::sampling::{FixedSet, SampleError, Sampler, Stream};
 use clrs::transform::{self, Chunks};
 use clrs::{Array, Batch, Data, RandomState, Spec};
-use clrs_store::Existing;
+use clrs_store::OnExisting;
 use clrs_store::npz::write_npz;
 use serde_json::{Map, Value};
 
@@ -90,8 +90,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let path = arguments.out.as_ref().context("--out FILE.npz says where to write")?;
     let arrays = arrays(arguments, &mut source)?;
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    write_npz(path, arrays.iter().map(|(name, array)| (name.as_str(), array)), existing)?;
+    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
+    write_npz(path, arrays.iter().map(|(name, array)| (name.as_str(), array)), on_existing)?;
     Ok(writeln!(std::io::stdout(), "{} arrays in {}", arrays.len(), path.display())?)
 }
 

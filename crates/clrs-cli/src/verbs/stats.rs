@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clrs_store::SetReader;
-use clrs_store::stats::{Counter, ProbeStats, Spread, Stats, Values};
+use clrs_store::stats::{ProbeStats, Range, Stats, StatsBuilder, Values};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -35,14 +35,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut table = Table::new(&["set", "samples", "nodes", "steps least", "mean", "most", "kB"]);
     for (name, bytes, stats) in &counted {
-        let Spread { least, mean, most, .. } = stats.steps;
+        let Range { min, mean, max, .. } = stats.steps;
         table.row([
             name.clone(),
             stats.samples.to_string(),
             range(stats.nodes),
-            least.to_string(),
+            min.to_string(),
             format!("{mean:.1}"),
-            most.to_string(),
+            max.to_string(),
             (bytes / 1000).to_string(),
         ]);
     }
@@ -63,25 +63,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn count(file: &PathBuf) -> Result<(String, u64, Stats)> {
     let mut reader = SetReader::open(file)?;
     let name = reader.header().name.clone();
-    let mut counter = Counter::new(&reader.header().spec);
+    let mut counter = StatsBuilder::new(&reader.header().spec);
     for runs in reader.batches() {
         counter.add(&runs?);
     }
-    Ok((name, std::fs::metadata(file)?.len(), counter.stats()))
+    Ok((name, std::fs::metadata(file)?.len(), counter.finish()))
 }
 
-fn range(Spread { least, most, .. }: Spread) -> String {
-    if least == most { least.to_string() } else { format!("{least}-{most}") }
+fn range(Range { min, max, .. }: Range) -> String {
+    if min == max { min.to_string() } else { format!("{min}-{max}") }
 }
 
 fn values(probe: &ProbeStats) -> String {
     match &probe.values {
-        Values::Scalar(Spread { least, mean, most, .. }) => format!("{least:.4} to {most:.4}, mean {mean:.4}"),
-        Values::Marks => "one node".into(),
+        Values::Scalar(Range { min, mean, max, .. }) => format!("{min:.4} to {max:.4}, mean {mean:.4}"),
+        Values::OneHot => "one node".into(),
         Values::Pointers { to_self } => format!("{:.1}% point to themselves", 100.0 * to_self),
-        Values::Classes { shares, not_asked } => {
-            let shares: Vec<String> = shares.iter().map(|share| format!("{:.1}%", 100.0 * share)).collect();
-            let not_asked = if *not_asked > 0.0 { format!(", {:.1}% not asked", 100.0 * not_asked) } else { String::new() };
+        Values::Classes { frequencies, masked } => {
+            let shares: Vec<String> = frequencies.iter().map(|share| format!("{:.1}%", 100.0 * share)).collect();
+            let not_asked = if *masked > 0.0 { format!(", {:.1}% not asked", 100.0 * masked) } else { String::new() };
             format!("{}{not_asked}", shares.join(" / "))
         }
     }

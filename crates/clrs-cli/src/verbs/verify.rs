@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use clrs::Registry;
-use clrs_store::verify::{Verified, VerifyError, verify};
+use clrs_store::verify::{VerifiedSet, VerifyError, verify};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -61,7 +61,7 @@ fn about(file: &Path, error: &VerifyError) -> String {
     }
 }
 
-fn as_json(file: &Path, verdict: &Result<Verified, VerifyError>) -> serde_json::Value {
+fn as_json(file: &Path, verdict: &Result<VerifiedSet, VerifyError>) -> serde_json::Value {
     match verdict {
         Ok(verified) => json!({
             "file": file, "name": verified.header.name, "samples": verified.samples, "hash": verified.hash,

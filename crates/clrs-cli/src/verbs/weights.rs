@@ -6,7 +6,7 @@ use clap::Args;
 use clrs::Registry;
 use clrs_nn::tensors::NamedArrays;
 use clrs_nn::trained::{Checkpoint, Trained};
-use clrs_store::{Existing, write_whole};
+use clrs_store::{OnExisting, write_atomic};
 use serde_json::json;
 
 /// List the parameters of a trained network, or write them to a file
@@ -69,8 +69,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Names::Clrs => parameter.name.clone(),
         Names::DmClrs => parameter.reference.clone(),
     });
-    let existing = if arguments.force { Existing::Replace } else { Existing::Keep };
-    write_whole(path, existing, &file.to_bytes())?;
+    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
+    write_atomic(path, on_existing, &file.to_bytes())?;
     writeln!(out, "{} parameters, {} numbers: {}", file.arrays.len(), trained.parameters.count(), path.display())?;
     Ok(())
 }

@@ -21,7 +21,7 @@ const MAX_RATIO: usize = 128 * 1024 / 4;
 /// What is wrong with a record batch.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum Damage {
+pub enum Corruption {
     #[error("it lies outside the file")]
     Outside,
     #[error("there is no record batch, but {0}")]
@@ -57,20 +57,20 @@ impl Decoder {
     }
 
     /// Reads the runs of a message and its body.
-    pub(super) fn decode(&mut self, message: &[u8], body: &[u8]) -> Result<Runs, Damage> {
-        let message = message.get(8..).ok_or(Damage::Outside)?; // the mark and the length of a message
-        let message = root_as_message(message).map_err(|error| Damage::Message(error.to_string()))?;
+    pub(super) fn decode(&mut self, message: &[u8], body: &[u8]) -> Result<Runs, Corruption> {
+        let message = message.get(8..).ok_or(Corruption::Outside)?; // the mark and the length of a message
+        let message = root_as_message(message).map_err(|error| Corruption::Message(error.to_string()))?;
         let batch = message.header_as_record_batch();
-        let batch = batch.ok_or_else(|| Damage::Message(format!("a {:?}", message.header_type())))?;
+        let batch = batch.ok_or_else(|| Corruption::Message(format!("a {:?}", message.header_type())))?;
         let mut buffers = Buffers::new(batch, body, 2 + 2 * self.spec.len())?;
 
-        let samples = usize::try_from(batch.length()).map_err(|_| Damage::Layout("rows"))?;
+        let samples = usize::try_from(batch.length()).map_err(|_| Corruption::Layout("rows"))?;
         let nodes = self.counts(&mut buffers, samples)?;
         let steps = self.counts(&mut buffers, samples)?;
         let extents = || nodes.iter().zip(&steps).map(|(&nodes, &steps)| (nodes as usize, steps as usize));
         for (sample, (nodes, _)) in extents().enumerate() {
             if nodes > self.max_nodes {
-                return Err(Damage::Nodes { sample, nodes, max_nodes: self.max_nodes });
+                return Err(Corruption::Nodes { sample, nodes, max_nodes: self.max_nodes });
             }
         }
 
@@ -81,7 +81,7 @@ impl Decoder {
         let spec = self.spec.clone();
         let bytes = spec.iter().map(|probe| lengths(probe).saturating_mul(size_of_cell(&Column::of(probe.kind))));
         if bytes.fold(0, usize::saturating_add) > MAX_BATCH_BYTES {
-            return Err(Damage::TooLarge);
+            return Err(Corruption::TooLarge);
         }
 
         let mut columns = Vec::with_capacity(spec.len());
@@ -97,7 +97,7 @@ impl Decoder {
     }
 
     /// A column of one number per sample.
-    fn counts(&mut self, buffers: &mut Buffers<'_>, samples: usize) -> Result<Vec<u32>, Damage> {
+    fn counts(&mut self, buffers: &mut Buffers<'_>, samples: usize) -> Result<Vec<u32>, Corruption> {
         buffers.node(samples)?;
         buffers.validity()?;
         self.cells(buffers, samples)
@@ -109,17 +109,17 @@ impl Decoder {
         buffers: &mut Buffers<'_>,
         probe: &Probe,
         extents: impl ExactSizeIterator<Item = (usize, usize)>,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), Corruption> {
         let offsets: Vec<i32> = self.cells(buffers, extents.len() + 1)?;
         let ends = extents.scan(0, |end, (nodes, steps)| {
             *end += probe.rows(steps) * probe.width(nodes); // the sum is known to be small
             Some(*end)
         });
         let holds = [0].into_iter().chain(ends).zip(&offsets).all(|(end, &offset)| usize::try_from(offset) == Ok(end));
-        if holds { Ok(()) } else { Err(Damage::Offsets { probe: probe.name.to_string() }) }
+        if holds { Ok(()) } else { Err(Corruption::Offsets { probe: probe.name.to_string() }) }
     }
 
-    fn column(&mut self, buffers: &mut Buffers<'_>, probe: &Probe, length: usize) -> Result<Column, Damage> {
+    fn column(&mut self, buffers: &mut Buffers<'_>, probe: &Probe, length: usize) -> Result<Column, Corruption> {
         Ok(match Column::of(probe.kind) {
             Column::Scalar(_) => Column::Scalar(self.cells(buffers, length)?),
             Column::Class(_) => Column::Class(self.cells(buffers, length)?),
@@ -137,7 +137,7 @@ impl Decoder {
         buffers: &mut Buffers<'_>,
         count: usize,
         widen: impl Fn(&[u8; BYTES]) -> u32,
-    ) -> Result<Vec<u32>, Damage> {
+    ) -> Result<Vec<u32>, Corruption> {
         let source = buffers.next(count.saturating_mul(BYTES))?;
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -149,20 +149,20 @@ impl Decoder {
     }
 
     /// The next buffer, of so many numbers.
-    fn cells<T: bytemuck::Pod>(&mut self, buffers: &mut Buffers<'_>, count: usize) -> Result<Vec<T>, Damage> {
+    fn cells<T: bytemuck::Pod>(&mut self, buffers: &mut Buffers<'_>, count: usize) -> Result<Vec<T>, Corruption> {
         let source = buffers.next(count.saturating_mul(size_of::<T>()))?;
         let mut cells = vec![T::zeroed(); count];
         self.fill(source, bytemuck::cast_slice_mut(&mut cells))?;
         Ok(cells)
     }
 
-    fn fill(&mut self, source: Source<'_>, into: &mut [u8]) -> Result<(), Damage> {
+    fn fill(&mut self, source: Source<'_>, into: &mut [u8]) -> Result<(), Corruption> {
         match source {
             Source::Plain(bytes) => into.copy_from_slice(bytes),
             Source::Zstd(bytes) => {
-                let written = self.decompressor.decompress_to_buffer(bytes, into).map_err(Damage::Zstd)?;
+                let written = self.decompressor.decompress_to_buffer(bytes, into).map_err(Corruption::Zstd)?;
                 if written != into.len() {
-                    return Err(Damage::Layout("compressed buffers"));
+                    return Err(Corruption::Layout("compressed buffers"));
                 }
             }
         }
@@ -188,39 +188,41 @@ enum Source<'a> {
 }
 
 impl<'a> Buffers<'a> {
-    fn new(batch: RecordBatch<'a>, body: &'a [u8], nodes: usize) -> Result<Buffers<'a>, Damage> {
+    fn new(batch: RecordBatch<'a>, body: &'a [u8], nodes: usize) -> Result<Buffers<'a>, Corruption> {
         let is_compressed = match batch.compression() {
             None => false,
             Some(how) if how.codec() == CompressionType::ZSTD && how.method() == BodyCompressionMethod::BUFFER => true,
-            Some(_) => return Err(Damage::Message("one of another compression".into())),
+            Some(_) => return Err(Corruption::Message("one of another compression".into())),
         };
-        let (Some(field_nodes), Some(buffers)) = (batch.nodes(), batch.buffers()) else { return Err(Damage::Layout("buffers")) };
+        let (Some(field_nodes), Some(buffers)) = (batch.nodes(), batch.buffers()) else {
+            return Err(Corruption::Layout("buffers"));
+        };
         if field_nodes.len() != nodes || buffers.len() != 2 * nodes {
-            return Err(Damage::Layout("buffers"));
+            return Err(Corruption::Layout("buffers"));
         }
         Ok(Buffers { nodes: field_nodes.iter(), places: buffers.iter(), body, is_compressed })
     }
 
     /// The next column has so many values, none of them null.
-    fn node(&mut self, length: usize) -> Result<(), Damage> {
-        let node = self.nodes.next().ok_or(Damage::Layout("columns"))?;
+    fn node(&mut self, length: usize) -> Result<(), Corruption> {
+        let node = self.nodes.next().ok_or(Corruption::Layout("columns"))?;
         let holds = usize::try_from(node.length()) == Ok(length) && node.null_count() == 0;
-        if holds { Ok(()) } else { Err(Damage::Layout("lengths")) }
+        if holds { Ok(()) } else { Err(Corruption::Layout("lengths")) }
     }
 
     /// A column without nulls may say so once more.
-    fn validity(&mut self) -> Result<(), Damage> {
-        self.places.next().map(|_| ()).ok_or(Damage::Layout("buffers"))
+    fn validity(&mut self) -> Result<(), Corruption> {
+        self.places.next().map(|_| ()).ok_or(Corruption::Layout("buffers"))
     }
 
     /// The next buffer, which must be able to hold so many bytes.
-    fn next(&mut self, bytes: usize) -> Result<Source<'a>, Damage> {
-        let buffer = self.places.next().ok_or(Damage::Layout("buffers"))?;
-        let start = usize::try_from(buffer.offset()).map_err(|_| Damage::Outside)?;
-        let length = usize::try_from(buffer.length()).map_err(|_| Damage::Outside)?;
-        let end = start.checked_add(length).ok_or(Damage::Outside)?;
-        let held = self.body.get(start..end).ok_or(Damage::Outside)?;
-        let claim = Damage::Claim { bytes: held.len() };
+    fn next(&mut self, bytes: usize) -> Result<Source<'a>, Corruption> {
+        let buffer = self.places.next().ok_or(Corruption::Layout("buffers"))?;
+        let start = usize::try_from(buffer.offset()).map_err(|_| Corruption::Outside)?;
+        let length = usize::try_from(buffer.length()).map_err(|_| Corruption::Outside)?;
+        let end = start.checked_add(length).ok_or(Corruption::Outside)?;
+        let held = self.body.get(start..end).ok_or(Corruption::Outside)?;
+        let claim = Corruption::Claim { bytes: held.len() };
         if !self.is_compressed || (bytes == 0 && held.is_empty()) {
             return held.get(..bytes).map(Source::Plain).ok_or(claim);
         }
@@ -228,7 +230,7 @@ impl<'a> Buffers<'a> {
         let Some((claimed, held)) = held.split_first_chunk::<8>() else { return Err(claim) };
         match i64::from_le_bytes(*claimed) {
             -1 => held.get(..bytes).map(Source::Plain).ok_or(claim),
-            claimed if usize::try_from(claimed) != Ok(bytes) => Err(Damage::Layout("buffers")),
+            claimed if usize::try_from(claimed) != Ok(bytes) => Err(Corruption::Layout("buffers")),
             _ if bytes / MAX_RATIO > held.len() => Err(claim),
             _ => Ok(Source::Zstd(held)),
         }

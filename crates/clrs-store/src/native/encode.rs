@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::schema::{NodeWidth, item, schema};
 use super::{Header, MAX_BATCH_BYTES};
-use crate::error::Problem;
+use crate::error::StoreErrorKind;
 
 /// What a record batch takes in memory, unless a single sample takes more: enough for zstd to find what repeats.
 const BATCH_BYTES: usize = 16 << 20;
@@ -47,19 +47,19 @@ impl Encoder {
     }
 
     /// Hashes and compresses runs.
-    pub fn encode(&self, runs: &Runs) -> Result<Encoded, Problem> {
+    pub fn encode(&self, runs: &Runs) -> Result<Encoded, StoreErrorKind> {
         if *runs.spec() != self.spec {
-            return Err(Problem::Spec);
+            return Err(StoreErrorKind::SpecMismatch);
         }
         if let Some(nodes) = runs.iter().map(|run| run.nodes()).find(|&nodes| nodes > self.max_nodes) {
-            return Err(Problem::Nodes { nodes, max_nodes: self.max_nodes });
+            return Err(StoreErrorKind::TooManyNodes { nodes, max_nodes: self.max_nodes });
         }
         let hash = || (0..runs.len()).into_par_iter().map(|run| ContentHash::of_sample(&runs.get(run))).collect();
         let (hashes, batches) = rayon::join(hash, || self.compress(runs));
         Ok(Encoded { batches: batches?, hashes })
     }
 
-    fn compress(&self, runs: &Runs) -> Result<Vec<EncodedData>, Problem> {
+    fn compress(&self, runs: &Runs) -> Result<Vec<EncodedData>, StoreErrorKind> {
         let mut context = IpcWriteContext::default();
         let mut batches = Vec::new();
         for part in parts(runs)? {
@@ -88,12 +88,12 @@ impl Encoder {
 }
 
 /// Cuts runs into those of each record batch.
-fn parts(runs: &Runs) -> Result<Vec<Range<usize>>, Problem> {
+fn parts(runs: &Runs) -> Result<Vec<Range<usize>>, StoreErrorKind> {
     let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
     for (place, run) in runs.iter().enumerate() {
         let bytes = run.iter().map(|(_, cells)| size_of_cells(cells)).sum();
         if bytes > MAX_BATCH_BYTES {
-            return Err(Problem::TooLarge { bytes });
+            return Err(StoreErrorKind::SampleTooLarge { bytes });
         }
         if place > start && sum + bytes > BATCH_BYTES {
             parts.push(start..place);

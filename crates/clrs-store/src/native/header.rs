@@ -57,7 +57,7 @@ impl Default for Provenance {
 }
 
 /// Whether a set may be called so: it becomes the name of files.
-pub fn is_set_name(name: &str) -> bool {
+pub fn is_valid_set_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.@".contains(c);
     !name.is_empty() && name.len() <= 200 && name.chars().all(allowed) && !name.starts_with('.')
 }

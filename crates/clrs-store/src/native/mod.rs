@@ -17,11 +17,11 @@ mod read;
 mod schema;
 mod write;
 
-pub use decode::Damage;
+pub use decode::Corruption;
 pub use encode::{Encoded, Encoder};
-pub use header::{Header, Provenance, is_set_name};
+pub use header::{Header, Provenance, is_valid_set_name};
 pub use read::{Batches, SetReader};
-pub use write::{SetWriter, Summary};
+pub use write::{SetSummary, SetWriter};
 
 /// The version of the format. Readers refuse every other.
 pub const FORMAT: &str = "1";

@@ -6,10 +6,10 @@ use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{Footer, KeyValue, root_as_footer};
 use clrs::{ContentHash, ContentHasher, Runs};
 
-use super::decode::{Damage, Decoder};
+use super::decode::{Corruption, Decoder};
 use super::schema::fields;
-use super::{FORMAT, FORMAT_KEY, HASH_KEY, HEADER_HASH_KEY, HEADER_KEY, Header, MAGIC, SAMPLES_KEY, is_set_name};
-use crate::error::{At, Problem, StoreError};
+use super::{FORMAT, FORMAT_KEY, HASH_KEY, HEADER_HASH_KEY, HEADER_KEY, Header, MAGIC, SAMPLES_KEY, is_valid_set_name};
+use crate::error::{At, StoreError, StoreErrorKind};
 
 /// Reads a set. Opening it reads what it says of itself; samples are read, and checked, as they are asked for.
 pub struct SetReader<R = File> {
@@ -43,13 +43,13 @@ impl<R: Read + Seek> SetReader<R> {
     pub fn new(mut file: R, path: &Path) -> Result<SetReader<R>, StoreError> {
         let length = file.seek(SeekFrom::End(0)).at(path)?;
         let footer = read_footer(&mut file, length).at(path)?;
-        let footer = root_as_footer(&footer).map_err(|error| Problem::Foreign(format!("its footer is damaged: {error}")));
+        let footer = root_as_footer(&footer).map_err(|error| StoreErrorKind::NotASet(format!("its footer is damaged: {error}")));
         let footer = footer.at(path)?;
         let header = read_header(&footer).at(path)?;
         let samples = find(footer.custom_metadata(), SAMPLES_KEY).and_then(|samples| samples.parse().ok());
         let hash = find(footer.custom_metadata(), HASH_KEY).and_then(|hash| ContentHash::try_from(hash.to_owned()).ok());
         let (Some(samples), Some(hash)) = (samples, hash) else {
-            return Err(Problem::Foreign("it does not say how many samples it has, or their hash".into())).at(path);
+            return Err(StoreErrorKind::NotASet("it does not say how many samples it has, or their hash".into())).at(path);
         };
         let blocks = read_blocks(&footer, length).at(path)?;
         let decoder = Decoder::new(&header).at(path)?;
@@ -99,17 +99,17 @@ impl<R: Read + Seek> SetReader<R> {
             }
         }
         let (expected, found) = (self.hash, hasher.finish());
-        if found == expected { Ok(()) } else { Err(Problem::Hash { expected, found }).at(&self.path) }
+        if found == expected { Ok(()) } else { Err(StoreErrorKind::HashMismatch { expected, found }).at(&self.path) }
     }
 
-    fn read_batch(&mut self, batch: usize) -> Result<Runs, Problem> {
+    fn read_batch(&mut self, batch: usize) -> Result<Runs, StoreErrorKind> {
         let Block { start, message, body } = self.blocks[batch];
         self.file.seek(SeekFrom::Start(start))?;
         self.scratch.clear();
         self.scratch.resize(message + body, 0);
         self.file.read_exact(&mut self.scratch)?;
         let (message, body) = self.scratch.split_at(message);
-        self.decoder.decode(message, body).map_err(|damage| Problem::Damaged { batch, damage })
+        self.decoder.decode(message, body).map_err(|corruption| StoreErrorKind::CorruptBatch { batch, corruption })
     }
 }
 
@@ -140,15 +140,15 @@ impl<R: Read + Seek> Iterator for Batches<'_, R> {
 }
 
 impl<R> Batches<'_, R> {
-    fn end(&self) -> Result<(), Problem> {
+    fn end(&self) -> Result<(), StoreErrorKind> {
         let (expected, found) = (self.reader.samples, self.samples);
-        if found == expected { Ok(()) } else { Err(Problem::Samples { expected, found }) }
+        if found == expected { Ok(()) } else { Err(StoreErrorKind::SampleCount { expected, found }) }
     }
 }
 
 /// The bytes before the last ten, which say how many they are.
-fn read_footer(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<u8>, Problem> {
-    let not_arrow = || Problem::Foreign("it is no Arrow IPC file, or not a whole one".into());
+fn read_footer(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<u8>, StoreErrorKind> {
+    let not_arrow = || StoreErrorKind::NotASet("it is no Arrow IPC file, or not a whole one".into());
     let end = length.checked_sub(10).ok_or_else(not_arrow)?;
     let mut tail = [0; 10];
     file.seek(SeekFrom::Start(end))?;
@@ -163,25 +163,25 @@ fn read_footer(file: &mut (impl Read + Seek), length: u64) -> Result<Vec<u8>, Pr
 }
 
 /// What the set says it is. Its columns are those of its spec.
-fn read_header(footer: &Footer<'_>) -> Result<Header, Problem> {
-    let schema = footer.schema().ok_or_else(|| Problem::Foreign("it has no schema".into()))?;
+fn read_header(footer: &Footer<'_>) -> Result<Header, StoreErrorKind> {
+    let schema = footer.schema().ok_or_else(|| StoreErrorKind::NotASet("it has no schema".into()))?;
     let format = find(schema.custom_metadata(), FORMAT_KEY);
-    let format = format.ok_or_else(|| Problem::Foreign(format!("an Arrow file without `{FORMAT_KEY}`")))?;
+    let format = format.ok_or_else(|| StoreErrorKind::NotASet(format!("an Arrow file without `{FORMAT_KEY}`")))?;
     if format != FORMAT {
-        return Err(Problem::Format { found: format.chars().take(32).collect() });
+        return Err(StoreErrorKind::UnsupportedFormat { found: format.chars().take(32).collect() });
     }
     let header = find(schema.custom_metadata(), HEADER_KEY).unwrap_or_default();
     let hash = find(footer.custom_metadata(), HEADER_HASH_KEY);
     if hash != Some(ContentHash::of_bytes(header.as_bytes()).to_string().as_str()) {
-        return Err(Problem::Foreign("its header is not what was written".into()));
+        return Err(StoreErrorKind::NotASet("its header is not what was written".into()));
     }
-    let header: Header = serde_json::from_str(header).map_err(|error| Problem::Foreign(format!("its header: {error}")))?;
-    if !is_set_name(&header.name) {
-        return Err(Problem::Foreign("its name is none that a set can have".into()));
+    let header: Header = serde_json::from_str(header).map_err(|error| StoreErrorKind::NotASet(format!("its header: {error}")))?;
+    if !is_valid_set_name(&header.name) {
+        return Err(StoreErrorKind::NotASet("its name is none that a set can have".into()));
     }
-    let columns = try_fb_to_schema(schema).map_err(|error| Problem::Foreign(error.to_string()))?;
+    let columns = try_fb_to_schema(schema).map_err(|error| StoreErrorKind::NotASet(error.to_string()))?;
     if columns.fields != fields(&header) {
-        return Err(Problem::Foreign("its columns are not those of its spec".into()));
+        return Err(StoreErrorKind::NotASet("its columns are not those of its spec".into()));
     }
     Ok(header)
 }
@@ -193,7 +193,7 @@ fn find<'a>(metadata: Option<Metadata<'a>>, key: &str) -> Option<&'a str> {
 type Metadata<'a> = flatbuffers::Vector<'a, flatbuffers::ForwardsUOffset<KeyValue<'a>>>;
 
 /// Where the record batches are. None reaches over the end of the file, so none takes more memory than the file has bytes.
-fn read_blocks(footer: &Footer<'_>, length: u64) -> Result<Vec<Block>, Problem> {
+fn read_blocks(footer: &Footer<'_>, length: u64) -> Result<Vec<Block>, StoreErrorKind> {
     let inside = |block: &arrow_ipc::Block| {
         let start = u64::try_from(block.offset()).ok()?;
         let message = u64::try_from(block.metaDataLength()).ok()?;
@@ -202,6 +202,6 @@ fn read_blocks(footer: &Footer<'_>, length: u64) -> Result<Vec<Block>, Problem> 
         Some(Block { start, message: usize::try_from(message).ok()?, body: usize::try_from(body).ok()? })
     };
     let blocks = footer.recordBatches().into_iter().flatten().enumerate();
-    let outside = |batch| Problem::Damaged { batch, damage: Damage::Outside };
+    let outside = |batch| StoreErrorKind::CorruptBatch { batch, corruption: Corruption::Outside };
     blocks.map(|(batch, block)| inside(block).ok_or_else(|| outside(batch))).collect()
 }

@@ -10,7 +10,7 @@ use flatbuffers::FlatBufferBuilder;
 use super::encode::{Encoded, Encoder, into_io};
 use super::{HASH_KEY, HEADER_HASH_KEY, HEADER_KEY, Header, MAGIC, SAMPLES_KEY};
 use crate::error::{At, StoreError};
-use crate::file::{Existing, Partial};
+use crate::file::{AtomicFile, OnExisting};
 
 /// Writes a set while it is made: what is written is not kept in memory.
 pub struct SetWriter {
@@ -23,7 +23,7 @@ pub struct SetWriter {
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct SetSummary {
     /// The hash over all values.
     pub hash: ContentHash,
     /// How many samples.
@@ -34,10 +34,10 @@ pub struct Summary {
 
 impl SetWriter {
     /// A set with no samples yet. The file gets its name in [`finish`](SetWriter::finish).
-    pub fn create(path: &Path, header: &Header, existing: Existing) -> Result<SetWriter, StoreError> {
-        let partial = Partial::create(path, existing)?;
+    pub fn create(path: &Path, header: &Header, on_existing: OnExisting) -> Result<SetWriter, StoreError> {
+        let file = AtomicFile::create(path, on_existing)?;
         let encoder = Encoder::new(header).map_err(into_io).at(path)?;
-        let mut file = BufWriter::new(Counted { partial, bytes: 0 });
+        let mut file = BufWriter::new(Counted { file, bytes: 0 });
         begin(&mut file, &encoder).at(path)?;
         Ok(SetWriter { encoder, hasher: ContentHasher::new(&header.spec), samples: 0, blocks: Vec::new(), file })
     }
@@ -69,13 +69,13 @@ impl SetWriter {
     }
 
     /// Writes what is known only now, and gives the file its name.
-    pub fn finish(mut self) -> Result<Summary, StoreError> {
+    pub fn finish(mut self) -> Result<SetSummary, StoreError> {
         let hash = self.hasher.finish();
         let path = self.path().to_owned();
         self.end(hash).at(&path)?;
-        let Counted { partial, bytes } = self.file.into_inner().map_err(io::IntoInnerError::into_error).at(&path)?;
-        partial.finish()?;
-        Ok(Summary { hash, samples: self.samples, bytes })
+        let Counted { file, bytes } = self.file.into_inner().map_err(io::IntoInnerError::into_error).at(&path)?;
+        file.commit()?;
+        Ok(SetSummary { hash, samples: self.samples, bytes })
     }
 
     fn end(&mut self, hash: ContentHash) -> io::Result<()> {
@@ -108,7 +108,7 @@ impl SetWriter {
     }
 
     fn path(&self) -> &Path {
-        self.file.get_ref().partial.path()
+        self.file.get_ref().file.path()
     }
 }
 
@@ -132,18 +132,18 @@ fn block(start: u64, message: usize, body: usize) -> io::Result<Block> {
 
 /// A file that knows how long it is.
 struct Counted {
-    partial: Partial,
+    file: AtomicFile,
     bytes: u64,
 }
 
 impl Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.partial.file().write(bytes)?;
+        let written = self.file.file().write(bytes)?;
         self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.partial.file().flush()
+        self.file.file().flush()
     }
 }

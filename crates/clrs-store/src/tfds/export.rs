@@ -12,24 +12,37 @@ use super::info::info;
 use super::order::order;
 use super::record::{OVERHEAD, write_record};
 use super::{DATASET, FEATURES_FILE, INFO_FILE, VERSION, shard_name};
-use crate::error::{At, Problem, StoreError};
-use crate::file::{Existing, PartialFolder};
+use crate::error::{At, StoreError, StoreErrorKind};
+use crate::file::{AtomicDir, OnExisting};
+use crate::progress::Progress;
 use crate::set::Set;
 
 /// Writes a set under a root folder, and gives the folder that it went to. The split is taken from the set's name,
 /// `ALGORITHM_SPLIT`, unless it is given. The samples are all in memory, typed; dense they are one at a time.
-pub fn export(set: &mut Set, root: &Path, split: Option<&str>, existing: Existing) -> Result<PathBuf, StoreError> {
+pub fn export(
+    set: &mut Set,
+    root: &Path,
+    split: Option<&str>,
+    on_existing: OnExisting,
+    progress: &dyn Progress,
+) -> Result<PathBuf, StoreError> {
     let header = set.header();
     let split = split.or_else(|| header.name.strip_prefix(&header.algorithm)?.strip_prefix('_'));
     let split = split.filter(|split| is_split(split)).map(str::to_owned);
-    let split = split.ok_or_else(|| Problem::Split(header.name.clone())).at(set.path())?;
+    let split = split.ok_or_else(|| StoreErrorKind::NoSplit(header.name.clone())).at(set.path())?;
     let config = format!("{}_{split}", header.algorithm);
     let path = root.join(DATASET).join(&config).join(VERSION);
-    let folder = PartialFolder::create(&path, existing)?;
+    let folder = AtomicDir::create(&path, on_existing)?;
 
     let runs = set.read_all()?;
-    let written = write(folder.path(), &runs, &config, &split).at(&path);
-    written.and_then(|()| folder.finish()).map(|()| path)
+    let report = || {
+        progress.add_samples(&set.header().name, 1);
+        if progress.is_cancelled() { Err(StoreErrorKind::Cancelled) } else { Ok(()) }
+    };
+    let written = write(folder.path(), &runs, &config, &split, &report).at(&path);
+    written.and_then(|()| folder.commit())?;
+    progress.finish_set(&set.header().name);
+    Ok(path)
 }
 
 /// Whether it can be the name of a split: it becomes part of the names of files.
@@ -37,7 +50,13 @@ fn is_split(split: &str) -> bool {
     !split.is_empty() && split.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.') && !split.starts_with('.')
 }
 
-fn write(folder: &Path, runs: &Runs, config: &str, split: &str) -> Result<(), Problem> {
+fn write(
+    folder: &Path,
+    runs: &Runs,
+    config: &str,
+    split: &str,
+    report: &dyn Fn() -> Result<(), StoreErrorKind>,
+) -> Result<(), StoreErrorKind> {
     let (spec, nodes) = same_size(&runs.iter().collect::<Vec<_>>())?;
     let steps = runs.longest();
     let bytes = runs.iter().map(|run| Ok(example(&[run], steps)?.encoded_len() as u64)).sum::<Result<u64, BatchError>>()?;
@@ -48,6 +67,7 @@ fn write(folder: &Path, runs: &Runs, config: &str, split: &str) -> Result<(), Pr
         let mut file = BufWriter::new(File::create(folder.join(shard_name(split, shard, bounds.len() - 1)))?);
         for &sample in &order[bound[0]..bound[1]] {
             write_record(&mut file, &example(&[runs.get(sample)], steps)?.encode_to_vec())?;
+            report()?;
         }
         file.flush()?;
     }

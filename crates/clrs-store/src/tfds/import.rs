@@ -13,14 +13,25 @@ use super::info::shard_lengths;
 use super::order::order;
 use super::record::Records;
 use super::{DATASET, FEATURES_FILE, INFO_FILE, shard_name};
-use crate::error::{At, Problem, StoreError};
-use crate::file::Existing;
-use crate::native::{Header, Provenance, SetWriter, Summary};
+use crate::error::{At, StoreError, StoreErrorKind};
+use crate::file::OnExisting;
+use crate::native::{Header, Provenance, SetSummary, SetWriter};
+use crate::progress::Progress;
+
+/// A set that was imported.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ImportedSet {
+    /// Path of the native file.
+    pub path: PathBuf,
+    /// Contents of the file.
+    pub summary: SetSummary,
+}
 
 /// What is wrong with a record.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum Damage {
+pub enum RecordError {
     #[error("{0}")]
     Io(#[from] io::Error),
     #[error("it reaches over the end of the file")]
@@ -43,13 +54,19 @@ pub enum Damage {
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Imports every set below a folder, which may be the root of a dataset or any folder in it, as `OUT/ALGORITHM_SPLIT.arrow`.
-pub fn import(folder: &Path, out: &Path, registry: &Registry, existing: Existing) -> Result<Vec<(PathBuf, Summary)>, StoreError> {
+pub fn import(
+    folder: &Path,
+    out: &Path,
+    registry: &Registry,
+    on_existing: OnExisting,
+    progress: &dyn Progress,
+) -> Result<Vec<ImportedSet>, StoreError> {
     let found = find(folder)?;
     if found.is_empty() {
-        return Err(Problem::Features(format!("there is no {FEATURES_FILE} in it or below"))).at(folder);
+        return Err(StoreErrorKind::Features(format!("there is no {FEATURES_FILE} in it or below"))).at(folder);
     }
     std::fs::create_dir_all(out).at(out)?;
-    found.iter().map(|set| import_set(set, out, registry, existing)).collect()
+    found.iter().map(|set| import_set(set, out, registry, on_existing, progress)).collect()
 }
 
 /// The folders that hold a set: those with a `features.json`, three levels down at most.
@@ -75,19 +92,25 @@ fn find(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-fn import_set(folder: &Path, out: &Path, registry: &Registry, existing: Existing) -> Result<(PathBuf, Summary), StoreError> {
+fn import_set(
+    folder: &Path,
+    out: &Path,
+    registry: &Registry,
+    on_existing: OnExisting,
+    progress: &dyn Progress,
+) -> Result<ImportedSet, StoreError> {
     // `.../ALGORITHM_SPLIT/1.0.0`
     let absolute = folder.canonicalize().at(folder)?;
     let name = absolute.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let Some((algorithm, split)) = name.rsplit_once('_') else { return Err(Problem::Split(name)).at(folder) };
-    let algorithm = registry.find(algorithm).map_err(|error| Problem::Features(error.to_string())).at(folder)?;
+    let Some((algorithm, split)) = name.rsplit_once('_') else { return Err(StoreErrorKind::NoSplit(name)).at(folder) };
+    let algorithm = registry.find(algorithm).map_err(|error| StoreErrorKind::Features(error.to_string())).at(folder)?;
 
     let features = folder.join(FEATURES_FILE);
     let text = std::fs::read_to_string(&features).at(&features)?;
-    let layout = Layout::new(&text, algorithm).map_err(Problem::Features).at(&features)?;
+    let layout = Layout::new(&text, algorithm).map_err(StoreErrorKind::Features).at(&features)?;
     let info = folder.join(INFO_FILE);
     let text = std::fs::read_to_string(&info).at(&info)?;
-    let shards = shard_lengths(&text, split).map_err(Problem::Features).at(&info)?;
+    let shards = shard_lengths(&text, split).map_err(StoreErrorKind::Features).at(&info)?;
     let mut runs = layout.runs();
     for (shard, &expected) in shards.iter().enumerate() {
         let path = folder.join(shard_name(split, shard, shards.len()));
@@ -98,7 +121,11 @@ fn import_set(folder: &Path, out: &Path, registry: &Registry, existing: Existing
         // The order can be undone only if all are there.
         let found = (runs.len() - before) as u64;
         if found != expected {
-            return Err(Problem::Samples { expected, found }).at(&path);
+            return Err(StoreErrorKind::SampleCount { expected, found }).at(&path);
+        }
+        progress.add_samples(&name, runs.len() - before);
+        if progress.is_cancelled() {
+            return Err(StoreErrorKind::Cancelled).at(&path);
         }
     }
 
@@ -115,17 +142,18 @@ fn import_set(folder: &Path, out: &Path, registry: &Registry, existing: Existing
         },
         spec: layout.spec,
     };
-    let summary = write(&path, &header, &runs, split, existing)?;
-    Ok((path, summary))
+    let summary = write(&path, &header, &runs, split, on_existing)?;
+    progress.finish_set(&name);
+    Ok(ImportedSet { path, summary })
 }
 
 /// Writes the samples in the order they were made in.
-fn write(path: &Path, header: &Header, runs: &Runs, split: &str, existing: Existing) -> Result<Summary, StoreError> {
+fn write(path: &Path, header: &Header, runs: &Runs, split: &str, on_existing: OnExisting) -> Result<SetSummary, StoreError> {
     let mut places = vec![0; runs.len()];
     for (place, sample) in order(split, runs.len()).into_iter().enumerate() {
         places[sample] = place;
     }
-    let mut writer = SetWriter::create(path, header, existing)?;
+    let mut writer = SetWriter::create(path, header, on_existing)?;
     let mut part = Runs::new(header.spec.clone());
     for place in places {
         let run = runs.get(place);
@@ -191,10 +219,10 @@ impl Layout {
     }
 
     /// Adds all records of a file of known length.
-    pub fn read(&self, file: impl Read, length: u64, runs: &mut Runs) -> Result<(), Problem> {
+    pub fn read(&self, file: impl Read, length: u64, runs: &mut Runs) -> Result<(), StoreErrorKind> {
         let mut records = Records::new(file, length);
         for record in 0.. {
-            let damaged = |damage| Problem::Record { record, damage };
+            let damaged = |error| StoreErrorKind::CorruptRecord { record, error };
             match records.next().map_err(damaged)? {
                 Some(bytes) => self.push(bytes, runs).map_err(damaged)?,
                 None => break,
@@ -204,7 +232,7 @@ impl Layout {
     }
 
     /// Adds one record.
-    pub fn push(&self, record: &[u8], runs: &mut Runs) -> Result<(), Damage> {
+    pub fn push(&self, record: &[u8], runs: &mut Runs) -> Result<(), RecordError> {
         let example = Example::decode(record)?;
         let mut features = example.features.unwrap_or_default().feature;
         let mut take = |name: &str| {
@@ -213,23 +241,23 @@ impl Layout {
             let numbers: Vec<f64> = match features.remove(name).and_then(|feature| feature.list) {
                 Some(List::Float(list)) => list.value.into_iter().map(f64::from).collect(),
                 Some(List::Int64(list)) => list.value.into_iter().map(|x| x as f64).collect(),
-                None => return Err(Damage::Missing(name.into())),
+                None => return Err(RecordError::Missing(name.into())),
             };
             if Some(numbers.len()) != expected {
                 let expected = expected.unwrap_or(usize::MAX);
-                return Err(Damage::Length { feature: name.into(), expected, found: numbers.len() });
+                return Err(RecordError::Length { feature: name.into(), expected, found: numbers.len() });
             }
             Ok(numbers)
         };
         let length = take(LENGTHS)?[0];
-        let steps = node(length, self.steps.saturating_add(1)).ok_or_else(|| Damage::Value { feature: LENGTHS.into() })?;
+        let steps = node(length, self.steps.saturating_add(1)).ok_or_else(|| RecordError::Value { feature: LENGTHS.into() })?;
         let steps = steps as usize;
         let mut columns = Vec::with_capacity(self.spec.len());
         for probe in self.spec.iter() {
             let name = feature_name(probe);
             let numbers = take(&name)?;
             let kept = if probe.stage == Stage::Hint { numbers.len() / self.steps.max(1) * steps } else { numbers.len() };
-            columns.push(typed(probe, self.nodes, &numbers[..kept]).ok_or(Damage::Value { feature: name })?);
+            columns.push(typed(probe, self.nodes, &numbers[..kept]).ok_or(RecordError::Value { feature: name })?);
         }
         let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
         Ok(runs.push(self.nodes, steps, &cells)?)

@@ -17,7 +17,7 @@ mod order;
 mod record;
 
 pub use export::export;
-pub use import::{Damage, Layout, import};
+pub use import::{ImportedSet, Layout, RecordError, import};
 pub use record::write_record;
 
 /// What the reference calls its dataset, and the version that names the folders.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::Damage;
+use super::RecordError;
 
 /// What a record takes beside its own bytes.
 pub(super) const OVERHEAD: u64 = 16;
@@ -34,26 +34,26 @@ impl<R: Read> Records<R> {
     }
 
     /// The next one, or `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, Damage> {
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, RecordError> {
         if self.left == 0 {
             return Ok(None);
         }
         let mut head = [0; 12];
-        self.left = self.left.checked_sub(OVERHEAD).ok_or(Damage::Cut)?;
+        self.left = self.left.checked_sub(OVERHEAD).ok_or(RecordError::Cut)?;
         self.file.read_exact(&mut head)?;
         let (length, sum) = head.split_at(8);
         if sum != checksum(length) {
-            return Err(Damage::Checksum);
+            return Err(RecordError::Checksum);
         }
         let length = u64::from_le_bytes(length.try_into().expect("eight bytes"));
-        self.left = self.left.checked_sub(length).ok_or(Damage::Cut)?;
+        self.left = self.left.checked_sub(length).ok_or(RecordError::Cut)?;
         self.record.clear();
-        self.record.resize(usize::try_from(length).map_err(|_| Damage::Cut)?, 0);
+        self.record.resize(usize::try_from(length).map_err(|_| RecordError::Cut)?, 0);
         self.file.read_exact(&mut self.record)?;
         let mut sum = [0; 4];
         self.file.read_exact(&mut sum)?;
         if sum != checksum(&self.record) {
-            return Err(Damage::Checksum);
+            return Err(RecordError::Checksum);
         }
         Ok(Some(&self.record))
     }
@@ -75,7 +75,7 @@ mod tests {
             while let Some(record) = records.next()? {
                 all.push(record.to_vec());
             }
-            Ok::<_, Damage>(all)
+            Ok::<_, RecordError>(all)
         };
         assert_eq!(read(&file).expect("whole"), [&b"first"[..], b"", b"third"]);
         for place in 0..file.len() {
