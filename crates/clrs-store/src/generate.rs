@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clrs::clrs30::{BenchmarkSet, Version};
-use clrs::sampling::{SampleError, Sampler, Seeding, Settings};
+use clrs::sampling::{SampleError, Sampler, SamplerOptions, Seeding};
 use clrs::{AnyAlgorithm, Probe, Recorder, Spec};
 use rayon::prelude::*;
 
@@ -42,7 +42,7 @@ pub struct Plan {
     /// How samples get their random numbers.
     pub seeding: Seeding,
     /// Options of the distribution.
-    pub settings: Settings,
+    pub settings: SamplerOptions,
     /// The part to make.
     pub shard: Option<Shard>,
     /// The benchmark it belongs to.
@@ -60,7 +60,7 @@ impl Plan {
             samples: set.samples,
             seed: set.seed,
             seeding: Seeding::Reference,
-            settings: Settings::default(),
+            settings: SamplerOptions::default(),
             shard: None,
             benchmark: Some(version),
         }
@@ -220,8 +220,8 @@ fn make_set(
     let mut recorder = plan.algorithm.recorder();
     let begin = FIRST_PIECE.min(count);
     sampler.record(begin, &mut recorder).map_err(|error| sampled(error.into()))?;
-    let nodes = recorder.runs().iter().map(|run| run.nodes()).max().unwrap_or(plan.size);
-    let piece = (PIECE_BYTES * begin.max(1) / recorder.runs().bytes().max(1)).clamp(1, MOST_SAMPLES);
+    let nodes = recorder.trajectories().iter().map(|run| run.nodes()).max().unwrap_or(plan.size);
+    let piece = (PIECE_BYTES * begin.max(1) / recorder.trajectories().bytes().max(1)).clamp(1, MOST_SAMPLES);
     let mut writer = SetWriter::create(&path, &plan.header(nodes), existing)?;
     let encoder = writer.encoder();
     writer.append(encode(plan, &encoder, &mut recorder).at(&path)?)?;
@@ -240,7 +240,7 @@ fn make_set(
             recorder.clear();
             places
                 .clone()
-                .try_for_each(|place| sampler.drawn().record(place, recorder))
+                .try_for_each(|place| sampler.problems().record(place, recorder))
                 .map_err(|error| sampled(error.into()))?;
             Ok::<_, GenerateError>(encode(plan, &encoder, recorder).at(&path)?)
         };
@@ -259,11 +259,11 @@ fn make_set(
 
 /// Compresses what was recorded, under the plan's spec.
 fn encode(plan: &Plan, encoder: &Encoder, recorder: &mut Recorder) -> Result<Encoded, Problem> {
-    if recorder.runs().spec() == &plan.spec {
-        return encoder.encode(recorder.runs());
+    if recorder.trajectories().spec() == &plan.spec {
+        return encoder.encode(recorder.trajectories());
     }
     let recorded = std::mem::replace(recorder, plan.algorithm.recorder());
-    encoder.encode(&recorded.into_runs().with_spec(&plan.spec))
+    encoder.encode(&recorded.into_trajectories().with_spec(&plan.spec))
 }
 
 /// What the file holds, if it is the planned set, whole.
