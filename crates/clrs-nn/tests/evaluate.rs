@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 use clrs::batch::BatchError;
 use clrs::clrs30::Split;
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{AnyAlgorithm, Registry, Runs, Settings};
+use clrs::{AnyAlgorithm, Registry, Trajectories, SamplerOptions};
 use clrs_nn::data::loader::BatchTransform;
 use clrs_nn::eval::evaluate::{TaskModel, EvaluateError, EvalBatches, EvalOptions, EvalReport, Steps, evaluate};
 use clrs_nn::train::trainer::Flow;
@@ -36,25 +36,25 @@ impl Newborn {
         BatchTransform::new(&self.recipe, self.algorithm, 0, Split::Test)
     }
 
-    fn judge(&self, runs: &Runs, manner: EvalOptions) -> EvalReport {
+    fn judge(&self, runs: &Trajectories, manner: EvalOptions) -> EvalReport {
         self.try_to_judge(runs, manner).expect("a report")
     }
 
-    fn try_to_judge(&self, runs: &Runs, manner: EvalOptions) -> Result<EvalReport, EvaluateError> {
+    fn try_to_judge(&self, runs: &Trajectories, manner: EvalOptions) -> Result<EvalReport, EvaluateError> {
         let weights = self.parameters.fixed(&Device::flex());
         let candidate = TaskModel { network: &self.network, weights: &weights, task: 0, algorithm: self.algorithm };
         evaluate(candidate, runs, &self.changes(), manner, &mut |_| Flow::Continue)
     }
 
-    fn batch(&self, runs: &Runs) -> Batch {
+    fn batch(&self, runs: &Trajectories) -> Batch {
         let dense = clrs::Batch::new(&runs.iter().collect::<Vec<_>>(), 0).expect("samples of one size");
         Batch::new(&self.changes().apply(dense, 0).expect("a batch"))
     }
 }
 
-fn drawn(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> Runs {
+fn drawn(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> Trajectories {
     let sampler = Sampler::new(algorithm, size, 5, &ModelConfig::default()).expect("a sampler");
-    FixedSet::new(sampler, count).expect("samples").into_runs()
+    FixedSet::new(sampler, count).expect("samples").into_trajectories()
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn where_samples_are_as_long_as_they_can_be_the_bound_gives_what_the_true_number
     let mut compared = 0;
     for algorithm in Registry::builtin().iter() {
         let all = drawn(algorithm, 4, 12);
-        let mut longest = Runs::new(all.spec().clone());
+        let mut longest = Trajectories::new(all.spec().clone());
         for run in all.iter().filter(|run| run.steps() == algorithm.max_steps(run.nodes())) {
             let cells: Vec<_> = run.iter().map(|(_, cells)| cells).collect();
             longest.push(run.nodes(), run.steps(), &cells).expect("a run");
@@ -128,12 +128,12 @@ fn hints_are_scored_alike_in_batches_of_any_size() {
 
 #[test]
 fn a_dump_has_every_step_in_the_order_of_the_samples() {
-    let algorithm = Registry::builtin().iter().find(|algorithm| drawn(*algorithm, 5, 4).longest() > 3).expect("one");
+    let algorithm = Registry::builtin().iter().find(|algorithm| drawn(*algorithm, 5, 4).max_steps() > 3).expect("one");
     let newborn = Newborn::new(algorithm);
     let runs = drawn(algorithm, 5, 4);
     let report = newborn.judge(&runs, EvalOptions { dump: true, ..MANNER });
     let dump = report.dump.expect("a dump");
-    let longest = runs.longest() - 1;
+    let longest = runs.max_steps() - 1;
     assert_eq!(dump.arrays["hidden"].0, [longest, 4, 5, 8]);
     let steps: Vec<f64> = runs.iter().map(|run| (run.steps() - 1).max(1) as f64).collect();
     assert_eq!(dump.arrays["steps"].1.iter().copied().map(f64::from).collect::<Vec<_>>(), steps);

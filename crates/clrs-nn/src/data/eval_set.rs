@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clrs::clrs30::{Split, Version};
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{AnyAlgorithm, Runs, Settings, training};
+use clrs::{AnyAlgorithm, SamplerOptions, Trajectories};
 
 use crate::data::loader::{self, DataError};
 use crate::eval::paper::Table;
@@ -29,7 +29,7 @@ pub enum EvalSet {
         /// The seed of the one stream they are drawn from.
         seed: u32,
         /// Options of their distribution.
-        options: Settings,
+        options: SamplerOptions,
     },
 }
 
@@ -50,18 +50,18 @@ impl EvalSet {
             },
             EvalSet::Drawn { count, .. } => {
                 self.sampler(algorithm)?;
-                Ok(count.unwrap_or_else(|| TEST_SAMPLES * training::sample_multiplier(algorithm)))
+                Ok(count.unwrap_or_else(|| TEST_SAMPLES * algorithm.eval_multiplier()))
             }
         }
     }
 
     /// The samples of an algorithm.
-    pub fn make(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Runs, DataError> {
+    pub fn make(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
         match self {
             EvalSet::Fixed { data, split } => loader::fixed(data, algorithm, *split),
             EvalSet::Drawn { .. } => {
                 let set = FixedSet::new(self.sampler(algorithm)?, self.samples(algorithm)?);
-                Ok(set.map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })?.into_runs())
+                Ok(set.map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })?.into_trajectories())
             }
         }
     }
