@@ -32,7 +32,7 @@ impl Stage {
 }
 
 /// What a value is attached to. It determines the length of a row: `n`, `n * n` or 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the paper's names, explained above")]
 pub enum Location {

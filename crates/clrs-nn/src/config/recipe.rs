@@ -1,95 +1,112 @@
-//! Recipes: everything that decides a training run, in a TOML file.
+//! Recipes: everything that determines a training run, as a TOML file.
 //!
-//! A file names what differs from [`Recipe::default`]; any field can be set again on the command line (`--set name=value`). What
-//! is unknown is refused with the nearest name. The whole recipe, nothing left out, is written into the run.
+//! A file lists what differs from [`Recipe::default`]; any field can be overridden (`name=value`). Unknown fields are refused with a
+//! suggestion. The complete recipe is written into the run directory.
 
+use clrs::suggest::{did_you_mean, nearest};
 use serde::{Deserialize, Serialize};
 
-use crate::config::model::ModelConfig;
+use super::data_source::DataSource;
+use super::model::{ConfigError, ModelConfig, ensure};
 
-/// Everything that decides a training run.
-// No `deny_unknown_fields`: serde does not support it beside `flatten`. [`Recipe::parse`] refuses what is unknown.
+/// Everything that determines a training run.
+///
+/// ```
+/// use clrs_nn::Recipe;
+///
+/// let recipe = Recipe::parse("steps = 500", &["hidden=64", "lengths=4,8"])?;
+/// assert_eq!((recipe.model.hidden, recipe.lengths, recipe.steps), (64, vec![4, 8], 500));
+///
+/// let unknown = Recipe::parse("hiden = 64", &[]).unwrap_err();
+/// assert_eq!(unknown.to_string(), "unknown field `hiden`; did you mean `hidden`?");
+/// # Ok::<(), clrs_nn::config::recipe::RecipeError>(())
+/// ```
+// No `deny_unknown_fields`: serde does not support it with `flatten`. [`Recipe::parse`] refuses unknown fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of the file")]
 pub struct Recipe {
-    /// The algorithms to learn, in turn, on one processor. There is no default.
+    /// Algorithms to train on, in turn, with one shared processor.
     pub algorithms: Vec<String>,
 
-    /// The network: its fields stand in the file among the others.
+    /// The model; in the file its fields stand among the others.
     #[serde(flatten)]
-    pub network: ModelConfig,
+    pub model: ModelConfig,
 
-    /// Where samples come from: a version of the benchmark (`clrs30@2.0.3`, `clrs30@1.0.0`), `on_the_fly`, or a folder of sets
-    /// named `ALGORITHM_train` and `ALGORITHM_val`.
-    pub data: String,
-    /// How a fixed set is gone through: `in_order`, epoch after epoch, or `drawn`.
+    /// Data source: a version of the benchmark (`clrs30@2.0.3`, `clrs30@1.0.0`), `on_the_fly`, or a directory of sets named
+    /// `ALGORITHM_train.arrow` and `ALGORITHM_val.arrow`.
+    pub data: DataSource,
+    /// Order in which a fixed set is read: `sequential`, epoch after epoch, or `random`, with replacement.
     pub order: Order,
-    /// Sizes of samples made on the fly, in turn.
+    /// Sizes of samples drawn on the fly, in turn.
     pub lengths: Vec<usize>,
-    /// Chances of an edge, of which every graph made on the fly draws one; half of them where runs would get very long.
+    /// Edge probabilities of graphs drawn on the fly; every graph draws one. Halved for algorithms with very long trajectories.
     pub edge_probabilities: Vec<f64>,
-    /// Whether `pos` becomes sorted random numbers in training and validation.
+    /// Whether `pos` is replaced by sorted random numbers in training and validation.
     pub random_pos: bool,
     /// Whether `pred_h` hints that never change become inputs.
     pub pred_as_input: bool,
-    /// How orders of nodes are predicted: `sinkhorn` (a cyclic permutation and its first node) or `pointers`.
+    /// How permutations are predicted: `sinkhorn` (a cyclic permutation and a mask of its first node) or `pointers`.
     pub permutations: Permutations,
-    /// Samples of a batch.
+    /// Samples per batch.
     pub batch_size: usize,
-    /// Steps of the algorithm per update, or 0 for whole trajectories: longer ones are then cut, and their state carried on.
+    /// Algorithm steps per update, carrying the recurrent state from chunk to chunk; 0 trains on complete trajectories.
     pub chunk_length: usize,
 
-    /// Whether fused kernels are used on the CPU, or ordinary operations alone.
+    /// Whether fused kernels are used on the CPU for processors, decoders and losses. Weight folding, hard Sinkhorn and Adam always
+    /// use kernels.
     pub fused: bool,
 
-    /// Updates of the parameters.
+    /// Training steps; with several algorithms, every step updates once for each.
     pub steps: usize,
-    /// Size of an update.
+    /// Learning rate of Adam.
     pub learning_rate: f32,
-    /// The longest that all gradients together may be; 0 for any length.
+    /// Maximum global gradient norm; 0 disables clipping.
     pub grad_clip: f32,
-    /// Whether the processor stays as it is.
+    /// Whether the parameters of the processor are frozen.
     pub freeze_processor: bool,
-    /// Updates between two validations.
+    /// Steps between two validations.
     pub eval_every: usize,
-    /// Samples of a validation on data made on the fly, times 64 or 32 where a sample says little. Fixed sets are validated whole.
+    /// Validation samples for data drawn on the fly, times the algorithm's evaluation multiplier (1, 32 or 64). Fixed validation sets
+    /// are used completely.
     pub val_samples: usize,
-    /// Validations without a better score before training ends; 0 for never.
+    /// Validations without improvement before training stops; 0 disables early stopping.
     pub patience: usize,
-    /// Seed of the parameters, teacher forcing, dropout and noise.
+    /// Seed of initial parameters, teacher forcing, dropout and noise.
     pub seed: u32,
-    /// Seed of samples made on the fly, of draws from a fixed set, and of random positions.
+    /// Seed of samples drawn on the fly, of random order, and of random positions.
     pub data_seed: u32,
 }
 
-/// How a fixed set is gone through.
+/// Order in which a fixed set is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// One after another, epoch after epoch; batches go over the end of an epoch.
-    InOrder,
-    /// Each by chance, with replacement.
-    Drawn,
+    /// One sample after another, epoch after epoch; a batch may contain the end of one epoch and the start of the next.
+    #[serde(alias = "in_order")]
+    Sequential,
+    /// At random, with replacement.
+    #[serde(alias = "drawn")]
+    Random,
 }
 
-/// How orders of nodes are predicted.
+/// How permutations are predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permutations {
-    /// As a cyclic permutation by Sinkhorn's method, and a mask for its first node.
+    /// As a cyclic permutation by Sinkhorn's method, and a mask of its first node.
     Sinkhorn,
     /// As plain pointers.
     Pointers,
 }
 
 impl Default for Recipe {
-    /// One algorithm by the generalist recipe, data made on the fly.
+    /// The generalist recipe for one algorithm, with data drawn on the fly.
     fn default() -> Recipe {
         Recipe {
             algorithms: Vec::new(),
-            network: ModelConfig::default(),
-            data: ON_THE_FLY.into(),
-            order: Order::InOrder,
+            model: ModelConfig::default(),
+            data: DataSource::OnTheFly,
+            order: Order::Sequential,
             lengths: vec![4, 7, 11, 13, 16],
             edge_probabilities: (1..=9).map(|tenths| f64::from(tenths) / 10.0).collect(),
             random_pos: true,
@@ -111,110 +128,162 @@ impl Default for Recipe {
     }
 }
 
-/// The value of `data` for samples made as they are needed.
-pub const ON_THE_FLY: &str = "on_the_fly";
-
-/// The recipes that come with the program, by name.
+/// The recipes that come with the program: name and text.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("paper-2022", include_str!("../../recipes/paper-2022.toml")),
     ("generalist-2022", include_str!("../../recipes/generalist-2022.toml")),
 ];
 
-/// Why something is no recipe.
+/// Fields by the names they had in runs of checkpoint format 1.
+const RENAMED: &[(&str, &str)] = &[("edge_chances", "edge_probabilities")];
+
+/// Why a recipe cannot be parsed.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
 pub enum RecipeError {
     #[error("{0}")]
     Syntax(Box<toml::de::Error>),
-    #[error("no recipe has a field `{name}`{}", clrs::suggest::did_you_mean(suggestion.as_deref()))]
-    Unknown { name: String, suggestion: Option<String> },
+    #[error("unknown field `{name}`{}", did_you_mean(suggestion.as_deref()))]
+    UnknownField { name: String, suggestion: Option<String> },
     #[error("`{name}`: {message}")]
     Value { name: String, message: String },
-    #[error("`{0}` is no setting: write name=value")]
-    Setting(String),
+    #[error("`{0}` is not of the form field=value")]
+    Override(String),
+    #[error("`{0}` is set twice")]
+    Duplicate(String),
 }
 
 impl Recipe {
-    /// A file's text, and then settings as typed: `hidden=64`, `lengths=4,8`.
-    pub fn parse(text: &str, settings: &[String]) -> Result<Recipe, RecipeError> {
-        let mut recipe = toml::Table::try_from(Recipe::default()).expect("a recipe is a table");
+    /// Parses the text of a file, then overrides fields: `hidden=64`, `lengths=4,8`.
+    pub fn parse(text: &str, overrides: &[&str]) -> Result<Recipe, RecipeError> {
+        let defaults = toml::Table::try_from(Recipe::default()).expect("a recipe is a TOML table");
+        let mut recipe = defaults.clone();
         let file: toml::Table = text.parse().map_err(|error| RecipeError::Syntax(Box::new(error)))?;
         for (name, value) in file {
-            set(&mut recipe, &name, value)?;
+            let name = RENAMED.iter().find(|(old, _)| *old == name).map_or(name.as_str(), |(_, new)| new);
+            set(&mut recipe, &defaults, name, value)?;
         }
-        for setting in settings {
-            let (name, text) = setting.split_once('=').ok_or_else(|| RecipeError::Setting(setting.clone()))?;
-            let value = typed(known(&recipe, name)?, text);
-            set(&mut recipe, name, value)?;
+        let mut seen: Vec<&str> = Vec::new();
+        for text in overrides {
+            let (name, value) = text.split_once('=').ok_or_else(|| RecipeError::Override((*text).into()))?;
+            let (name, value) = (name.trim(), value.trim());
+            if seen.contains(&name) {
+                return Err(RecipeError::Duplicate(name.into()));
+            }
+            seen.push(name);
+            let value = typed(default_of(&defaults, name)?, value);
+            set(&mut recipe, &defaults, name, value)?;
         }
         recipe.try_into().map_err(|error| RecipeError::Syntax(Box::new(error)))
     }
 
-    /// The whole of it as a file.
+    /// The complete recipe as TOML.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a recipe is a table")
+        toml::to_string(self).expect("a recipe is a TOML table")
+    }
+
+    /// Checks the range of every field. What depends on algorithms or data is checked by
+    /// [`TrainPlan`](crate::train::plan::TrainPlan).
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.model.validate()?;
+        let bounds = [
+            ("steps", self.steps, 1, usize::MAX),
+            ("batch_size", self.batch_size, 1, MAX_BATCH),
+            ("eval_every", self.eval_every, 1, usize::MAX),
+            ("val_samples", self.val_samples, 1, MAX_VAL_SAMPLES),
+            ("chunk_length", self.chunk_length, 0, MAX_CHUNK),
+        ];
+        for (field, value, min, max) in bounds {
+            ensure(value >= min, field, value, format!("be at least {min}"))?;
+            ensure(value <= max, field, value, format!("be at most {max}"))?;
+        }
+        for (field, value) in [("learning_rate", self.learning_rate), ("grad_clip", self.grad_clip)] {
+            ensure(value.is_finite() && value >= 0.0, field, value, "be a finite number of at least 0")?;
+        }
+        if self.data == DataSource::OnTheFly {
+            ensure(!self.lengths.is_empty(), "lengths", "[]", "contain at least one size")?;
+        }
+        for &length in &self.lengths {
+            ensure(length >= 1, "lengths", length, "contain sizes of at least 1")?;
+        }
+        for &p in &self.edge_probabilities {
+            ensure((0.0..=1.0).contains(&p), "edge_probabilities", p, "contain probabilities from 0 to 1")?;
+        }
+        Ok(())
     }
 }
 
-/// The value that a field has now.
-fn known<'t>(recipe: &'t toml::Table, name: &str) -> Result<&'t toml::Value, RecipeError> {
-    recipe.get(name).ok_or_else(|| {
-        let suggestion = clrs::suggest::nearest(name, recipe.keys().map(String::as_str)).map(str::to_string);
-        RecipeError::Unknown { name: name.into(), suggestion }
+/// Every micro-batch of an update has its own random stream, numbered by 16 bits; micro-batches have up to eight samples.
+const MAX_BATCH: usize = 8 << 16;
+/// As many as a large test set has.
+const MAX_VAL_SAMPLES: usize = 1 << 16;
+/// Longer than the longest trajectory of the benchmark at its largest size.
+const MAX_CHUNK: usize = 1 << 20;
+
+/// The default of a field.
+fn default_of<'t>(defaults: &'t toml::Table, name: &str) -> Result<&'t toml::Value, RecipeError> {
+    defaults.get(name).ok_or_else(|| {
+        let suggestion = nearest(name, defaults.keys().map(String::as_str)).map(str::to_string);
+        RecipeError::UnknownField { name: name.into(), suggestion }
     })
 }
 
-/// Sets a field, if a recipe with that value is still a recipe.
-fn set(recipe: &mut toml::Table, name: &str, value: toml::Value) -> Result<(), RecipeError> {
-    known(recipe, name)?;
+/// Sets a field, if the result is a recipe.
+fn set(recipe: &mut toml::Table, defaults: &toml::Table, name: &str, value: toml::Value) -> Result<(), RecipeError> {
+    let default = default_of(defaults, name)?;
     // `learning_rate = 1` means 1.0.
-    let value = match (&recipe[name], value) {
-        (toml::Value::Float(_), toml::Value::Integer(whole)) => toml::Value::Float(whole as f64),
+    let value = match (default, value) {
+        (toml::Value::Float(_), toml::Value::Integer(integer)) => toml::Value::Float(integer as f64),
         (_, value) => value,
     };
-    let before = recipe.insert(name.into(), value).expect("the field was there");
+    recipe.insert(name.into(), value);
     recipe.clone().try_into::<Recipe>().map(|_| ()).map_err(|error| {
-        let message = match &before {
-            toml::Value::String(_) if recipe[name].is_str() => choices(error.message()),
+        let message = match default {
+            toml::Value::String(_) if recipe[name].is_str() => variants(error.message()),
             toml::Value::Integer(_) if recipe[name].as_integer().is_some_and(|given| given >= 0) => {
-                format!("{} is too large a number", recipe[name])
+                format!("{} is too large", recipe[name])
             }
-            _ => format!("{} is wanted, not {}", wanted(&before), recipe[name]),
+            _ => format!("expected {}, got {}", expected(default), recipe[name]),
         };
         RecipeError::Value { name: name.into(), message }
     })
 }
 
-/// What a field takes that holds such a value.
-fn wanted(like: &toml::Value) -> String {
-    match like {
-        toml::Value::Integer(_) => "a whole number from 0 on".into(),
+/// Description of the type of a field.
+fn expected(default: &toml::Value) -> String {
+    match default {
+        toml::Value::Integer(_) => "a non-negative integer".into(),
         toml::Value::Float(_) => "a number".into(),
         toml::Value::Boolean(_) => "true or false".into(),
-        toml::Value::Array(items) => items.first().map_or("a list".into(), |item| format!("a list, each {},", wanted(item))),
-        _ => "a word".into(),
+        toml::Value::Array(items) => match items.first() {
+            Some(toml::Value::Integer(_)) => "a list of non-negative integers".into(),
+            Some(toml::Value::Float(_)) => "a list of numbers".into(),
+            _ => "a list of strings".into(),
+        },
+        _ => "a string".into(),
     }
 }
 
-/// What serde says of a word that is none of those there are, in words for people who write recipes.
-fn choices(message: &str) -> String {
+/// Rewrites serde's message about an unknown enum variant.
+fn variants(message: &str) -> String {
     let Some(rest) = message.strip_prefix("unknown variant ") else { return message.into() };
-    format!("there is no {}", rest.replacen(", expected ", "; there are ", 1).replacen("one of ", "", 1))
+    format!("unknown value {}", rest.replacen(", expected ", "; expected ", 1))
 }
 
-/// What was typed, as a value of the kind that the field has.
-fn typed(like: &toml::Value, text: &str) -> toml::Value {
-    let word = || toml::Value::String(text.into());
-    match like {
+/// Command-line text as a value of the default's type; as a string if it is none, which [`set`] refuses.
+fn typed(default: &toml::Value, text: &str) -> toml::Value {
+    let string = || toml::Value::String(text.into());
+    match default {
         toml::Value::Array(items) => {
             let like = items.first().cloned().unwrap_or_else(|| toml::Value::String(String::new()));
-            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            toml::Value::Array(parts.map(|part| typed(&like, part)).collect())
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            toml::Value::Array(items.map(|item| typed(&like, item)).collect())
         }
-        toml::Value::Integer(_) => text.parse().map_or_else(|_| word(), toml::Value::Integer),
-        toml::Value::Float(_) => text.parse().map_or_else(|_| word(), toml::Value::Float),
-        toml::Value::Boolean(_) => text.parse().map_or_else(|_| word(), toml::Value::Boolean),
-        _ => word(),
+        toml::Value::Integer(_) => text.parse().map_or_else(|_| string(), toml::Value::Integer),
+        toml::Value::Float(_) => text.parse().map_or_else(|_| string(), toml::Value::Float),
+        toml::Value::Boolean(_) => text.parse().map_or_else(|_| string(), toml::Value::Boolean),
+        _ => string(),
     }
 }
 
@@ -222,44 +291,72 @@ fn typed(like: &toml::Value, text: &str) -> toml::Value {
 mod tests {
     use super::*;
 
+    const NO_OVERRIDES: &[&str] = &[];
+
     #[test]
-    fn shipped_recipes_are_recipes() {
+    fn shipped_recipes_parse_and_are_valid() {
         for (name, text) in SHIPPED {
-            Recipe::parse(text, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let recipe = Recipe::parse(text, NO_OVERRIDES).unwrap_or_else(|error| panic!("{name}: {error}"));
+            recipe.validate().unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }
 
     #[test]
-    fn settings_are_read_as_their_fields_are() {
-        let settings = ["hidden=64", "lengths=4,8", "learning_rate=1", "layer_norm=false", "processor=pgn"];
-        let recipe = Recipe::parse("steps = 7", &settings.map(String::from)).expect("a recipe");
-        let ModelConfig { hidden, layer_norm, processor, .. } = recipe.network;
+    fn overrides_have_the_types_of_their_fields() {
+        let overrides = ["hidden=64", "lengths=4,8", "learning_rate=1", "layer_norm=false", "processor=pgn"];
+        let recipe = Recipe::parse("steps = 7", &overrides).expect("a recipe");
+        let ModelConfig { hidden, layer_norm, processor, .. } = recipe.model;
         assert_eq!((hidden, layer_norm, &*processor), (64, false, "pgn"));
         assert_eq!((recipe.lengths, recipe.learning_rate, recipe.steps), (vec![4, 8], 1.0, 7));
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
-        let message = |text: &str, settings: &[&str]| {
-            let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
-            Recipe::parse(text, &settings).expect_err("wrong").to_string()
-        };
-        assert_eq!(message("hiden = 3", &[]), "no recipe has a field `hiden`; did you mean `hidden`?");
-        assert_eq!(message("", &["batchsize=3"]), "no recipe has a field `batchsize`; did you mean `batch_size`?");
-        assert_eq!(message("hidden = \"wide\"", &[]), "`hidden`: a whole number from 0 on is wanted, not \"wide\"");
-        assert_eq!(message("", &["steps=-1"]), "`steps`: a whole number from 0 on is wanted, not -1");
-        assert_eq!(message("", &["layer_norm=2"]), "`layer_norm`: true or false is wanted, not \"2\"");
-        let lengths = "`lengths`: a list, each a whole number from 0 on, is wanted, not [4, \"x\"]";
-        assert_eq!(message("", &["lengths=4,x"]), lengths);
-        assert!(message("processor = 3", &[]).starts_with("`processor`: a word is wanted, not 3"));
-        let feedback = "`feedback`: there is no `softer`; there are `soft`, `hard`";
-        assert!(message("", &["feedback=softer"]).starts_with(feedback));
-        assert_eq!(message("", &["hidden"]), "`hidden` is no setting: write name=value");
+    fn an_empty_list_in_the_file_can_be_overridden() {
+        let recipe = Recipe::parse("edge_probabilities = []\nlengths = []", &["edge_probabilities=0.1", "lengths=4"]);
+        let recipe = recipe.expect("a recipe");
+        assert_eq!((recipe.edge_probabilities, recipe.lengths), (vec![0.1], vec![4]));
     }
 
     #[test]
-    fn a_written_recipe_is_read_back() {
+    fn errors_name_the_field_and_what_it_expects() {
+        let message = |text: &str, overrides: &[&str]| Recipe::parse(text, overrides).expect_err("invalid").to_string();
+        assert_eq!(message("hiden = 3", &[]), "unknown field `hiden`; did you mean `hidden`?");
+        assert_eq!(message("", &["batchsize=3"]), "unknown field `batchsize`; did you mean `batch_size`?");
+        assert_eq!(message("hidden = \"wide\"", &[]), "`hidden`: expected a non-negative integer, got \"wide\"");
+        assert_eq!(message("", &["steps=-1"]), "`steps`: expected a non-negative integer, got -1");
+        assert_eq!(message("", &["layer_norm=2"]), "`layer_norm`: expected true or false, got \"2\"");
+        assert_eq!(message("", &["lengths=4,x"]), "`lengths`: expected a list of non-negative integers, got [4, \"x\"]");
+        assert_eq!(message("processor = 3", &[]), "`processor`: expected a string, got 3");
+        let feedback = "`feedback`: unknown value `softer`; expected one of `soft`, `hard`";
+        assert!(message("", &["feedback=softer"]).starts_with(feedback), "{}", message("", &["feedback=softer"]));
+        assert_eq!(message("", &["hidden"]), "`hidden` is not of the form field=value");
+        assert_eq!(message("", &["hidden=1", "hidden=2"]), "`hidden` is set twice");
+        assert!(message("data = \"clrs30@9\"", &[]).contains("clrs30@9"));
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_by_name() {
+        let message = |recipe: Recipe| recipe.validate().expect_err("out of range").to_string();
+        let default = Recipe::default;
+        assert_eq!(message(Recipe { steps: 0, ..default() }), "`steps` must be at least 1, not 0");
+        let large = Recipe { chunk_length: 1_000_000_000, ..default() };
+        assert_eq!(message(large), "`chunk_length` must be at most 1048576, not 1000000000");
+        let samples = Recipe { val_samples: 1 << 30, ..default() };
+        assert_eq!(message(samples), "`val_samples` must be at most 65536, not 1073741824");
+        let rate = Recipe { learning_rate: f32::NAN, ..default() };
+        assert_eq!(message(rate), "`learning_rate` must be a finite number of at least 0, not NaN");
+        assert_eq!(message(Recipe { lengths: vec![], ..default() }), "`lengths` must contain at least one size, not []");
+    }
+
+    #[test]
+    fn a_written_recipe_reads_back() {
         let recipe = Recipe { lengths: vec![3], ..Recipe::default() };
-        assert_eq!(Recipe::parse(&recipe.to_toml(), &[]).expect("a recipe"), recipe);
+        assert_eq!(Recipe::parse(&recipe.to_toml(), NO_OVERRIDES).expect("a recipe"), recipe);
+    }
+
+    #[test]
+    fn names_of_format_1_still_parse() {
+        let recipe = Recipe::parse("edge_chances = [0.25]\norder = \"drawn\"", NO_OVERRIDES).expect("a recipe");
+        assert_eq!((recipe.edge_probabilities, recipe.order), (vec![0.25], Order::Random));
     }
 }

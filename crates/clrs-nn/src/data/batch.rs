@@ -1,10 +1,10 @@
-//! A batch as the network reads it: samples in order of length, longest first, every probe as `[B, R, K]` numbers.
+//! A batch as the network reads it: samples sorted by length, longest first, every probe as `[B, R, K]`.
 //!
-//! `B` is the number of samples. `R` counts the decisions a probe asks for and `K` the numbers of each: a mask over nodes is
-//! `[B, N, 1]`, a pointer `[B, N, N]` with a one in the row of each node, one of `K` classes per edge `[B, N * N, K]`, the one
-//! node of a one-hot mask `[B, 1, N]`. So one function feeds back, one decodes, one judges, whatever the location.
+//! `B` is the number of samples, `R` the number of decisions per sample and `K` the number of classes of a decision: a mask over nodes is
+//! `[B, N, 1]`, a pointer `[B, N, N]` with one-hot rows, a categorical over edges `[B, N * N, K]`, a one-hot mask `[B, 1, N]`. So
+//! feedback, losses and scores do not depend on the location.
 //!
-//! Samples that have ended are at the back: each step of the network computes the prefix that is still alive.
+//! Samples that have ended are at the back: each step of the network computes the prefix that is still active.
 
 use burn::tensor::{Device, Tensor, TensorData};
 use clrs::batch::{Array, ArrayData};
@@ -20,27 +20,27 @@ pub struct Batch {
     probes: Vec<Rows>,
 }
 
-/// Samples of a part in training. Gradients are added up part by part, so it is the same everywhere.
+/// Samples of a micro-batch in training. Gradients are summed micro-batch by micro-batch, so the size is the same on every machine.
 pub(crate) const MICRO_BATCH: usize = 8;
 
-/// Samples of a part in evaluation: what is kept of their pairs of nodes fits into a core's cache.
+/// Samples of a micro-batch in evaluation: activations of their node pairs fit into a core's cache.
 pub(crate) fn eval_micro_batch(nodes: usize) -> usize {
     const PAIRS: usize = 2048;
     (PAIRS / nodes.pow(2).max(1)).clamp(1, MICRO_BATCH)
 }
 
-/// The numbers of a probe, `[T, B, ...]`, samples in the batch's order.
+/// Values of a probe, `[T, B, ...]`, samples in the order of the batch.
 #[derive(Clone, Debug)]
 struct Rows {
     values: Vec<f32>,
-    /// Numbers per sample and step.
+    /// Values per sample and step.
     width: usize,
 }
 
 impl Batch {
-    /// Takes over a dense batch.
+    /// Converts a dense batch.
     pub fn new(dense: &clrs::Batch) -> Batch {
-        let lengths: Vec<usize> = dense.lengths.iter().map(|&length| whole(length)).collect();
+        let lengths: Vec<usize> = dense.lengths.iter().map(|&length| to_index(length)).collect();
         let mut order: Vec<usize> = (0..lengths.len()).collect();
         order.sort_by_key(|&sample| std::cmp::Reverse(lengths[sample])); // stable
         let probes = dense.iter().map(|(probe, array)| Rows::new(probe, array, &order)).collect();
@@ -63,57 +63,57 @@ impl Batch {
         self.lengths.len()
     }
 
-    /// Where each sample was in the dense batch.
+    /// Index of each sample in the dense batch.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// Hint rows of each sample, longest first.
+    /// Number of hint rows of each sample, longest first.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// Steps of the network until the longest sample ends. A sample of one row still takes a step.
+    /// Network steps until the longest sample ends. A sample with a single hint row still takes one step.
     pub fn steps(&self) -> usize {
         self.lengths.first().map_or(0, |&longest| active_steps(longest))
     }
 
-    /// The same samples, each of which takes so many steps of the network, one at least.
+    /// The same samples with a fixed number of network steps, at least one.
     #[must_use]
     pub fn with_steps(mut self, steps: usize) -> Batch {
         self.lengths.fill(steps.max(1) + 1);
         self
     }
 
-    /// How many samples are alive in a step.
-    pub fn live(&self, step: usize) -> usize {
+    /// Number of samples that are active in a step.
+    pub fn active(&self, step: usize) -> usize {
         self.lengths.partition_point(|&length| active_steps(length) > step)
     }
 
-    /// How many samples have a hint to predict in a step.
-    pub fn judged(&self, step: usize) -> usize {
+    /// Number of samples with a true hint to compare the prediction of a step with.
+    pub fn supervised(&self, step: usize) -> usize {
         self.lengths.partition_point(|&length| length > step + 1)
     }
 
-    /// The same samples in parts of about so many, long and short ones in each. Every part has its own thread, and fits in
-    /// its cache.
-    pub fn parts(&self, size: usize) -> Vec<Batch> {
+    /// Splits the samples into micro-batches of about `size`, with long and short samples in each. A micro-batch runs on one
+    /// thread.
+    pub fn micro_batches(&self, size: usize) -> Vec<Batch> {
         let count = self.samples().div_ceil(size.max(1));
-        (0..count).map(|part| self.select(&(part..self.samples()).step_by(count).collect::<Vec<_>>())).collect()
+        (0..count).map(|first| self.select(&(first..self.samples()).step_by(count).collect::<Vec<_>>())).collect()
     }
 
-    /// Some samples, by their places.
-    fn select(&self, places: &[usize]) -> Batch {
-        let lengths: Vec<usize> = places.iter().map(|&place| self.lengths[place]).collect();
-        let order = places.iter().map(|&place| self.order[place]).collect();
+    /// Samples by index.
+    fn select(&self, indices: &[usize]) -> Batch {
+        let lengths: Vec<usize> = indices.iter().map(|&index| self.lengths[index]).collect();
+        let order = indices.iter().map(|&index| self.order[index]).collect();
         let probes = self.spec.iter().zip(&self.probes).map(|(probe, Rows { values, width })| {
-            // Steps that only other samples have are left out; where hints are not kept, there is the first alone.
-            let kept = values.len().checked_div(self.samples() * width).unwrap_or(0);
-            let steps = if probe.stage == Stage::Hint { lengths.first().map_or(0, |&longest| longest.min(kept)) } else { 1 };
-            let mut chosen = Vec::with_capacity(steps * places.len() * width);
+            // Steps beyond the longest of these samples are dropped. Evaluation stores the first hint row only.
+            let stored = values.len().checked_div(self.samples() * width).unwrap_or(0);
+            let steps = if probe.stage == Stage::Hint { lengths.first().map_or(0, |&longest| longest.min(stored)) } else { 1 };
+            let mut chosen = Vec::with_capacity(steps * indices.len() * width);
             for step in 0..steps {
-                for place in places {
-                    chosen.extend_from_slice(&values[(step * self.samples() + place) * width..][..*width]);
+                for index in indices {
+                    chosen.extend_from_slice(&values[(step * self.samples() + index) * width..][..*width]);
                 }
             }
             Rows { values: chosen, width: *width }
@@ -121,22 +121,22 @@ impl Batch {
         Batch { spec: self.spec.clone(), nodes: self.nodes, probes: probes.collect(), lengths, order }
     }
 
-    /// How many cells of each probe are judged, over all steps: what its loss is a mean over.
+    /// Number of supervised cells of each probe over all steps. The loss of a probe is a mean over these.
     pub fn supervised_cells(&self) -> Vec<f64> {
-        let count = |(place, probe): (usize, &Probe)| match probe.stage {
+        let count = |(index, probe): (usize, &Probe)| match probe.stage {
             Stage::Input => 0.0,
-            Stage::Output => supervised_cells(probe, self.nodes, &self.values(place, 0, self.samples())),
+            Stage::Output => supervised_cells(probe, self.nodes, &self.values(index, 0, self.samples())),
             Stage::Hint => (0..self.steps())
-                .map(|step| supervised_cells(probe, self.nodes, &self.values(place, step + 1, self.judged(step))))
+                .map(|step| supervised_cells(probe, self.nodes, &self.values(index, step + 1, self.supervised(step))))
                 .sum(),
         };
         self.spec.iter().enumerate().map(count).collect()
     }
 
-    /// What a probe says of the first samples: `[samples, R, K]`. Inputs and outputs have one step.
-    pub fn values(&self, place: usize, step: usize, samples: usize) -> Vec<f32> {
-        let probe = &self.spec[place];
-        let Rows { values, width } = &self.probes[place];
+    /// Values of a probe for the first samples, `[samples, R, K]`. Inputs and outputs have one step.
+    pub fn values(&self, index: usize, step: usize, samples: usize) -> Vec<f32> {
+        let probe = &self.spec[index];
+        let Rows { values, width } = &self.probes[index];
         if samples == 0 {
             return Vec::new();
         }
@@ -148,20 +148,20 @@ impl Batch {
         }
     }
 
-    /// What a probe says of one sample, added to others: `[R, K]`.
-    pub(crate) fn push_values(&self, place: usize, step: usize, sample: usize, into: &mut Vec<f32>) {
-        let Rows { values, width } = &self.probes[place];
+    /// Appends the values of a probe for one sample, `[R, K]`.
+    pub(crate) fn push_values(&self, index: usize, step: usize, sample: usize, into: &mut Vec<f32>) {
+        let Rows { values, width } = &self.probes[index];
         let row = &values[(step * self.samples() + sample) * width..][..*width];
-        match self.spec[place].kind {
+        match self.spec[index].kind {
             Kind::Pointer | Kind::Permutation => into.extend(one_hot(row, self.nodes)),
             _ => into.extend_from_slice(row),
         }
     }
 
     /// [`Batch::values`] as a tensor.
-    pub fn tensor(&self, place: usize, step: usize, samples: usize, device: &Device) -> Tensor<3> {
-        let [rows, numbers] = row_shape(&self.spec[place], self.nodes);
-        Tensor::from_data(TensorData::new(self.values(place, step, samples), [samples, rows, numbers]), device)
+    pub fn tensor(&self, index: usize, step: usize, samples: usize, device: &Device) -> Tensor<3> {
+        let [rows, classes] = row_shape(&self.spec[index], self.nodes);
+        Tensor::from_data(TensorData::new(self.values(index, step, samples), [samples, rows, classes]), device)
     }
 }
 
@@ -180,31 +180,31 @@ impl Rows {
     }
 }
 
-/// Decisions that a probe asks for, and the numbers of each.
+/// Number of decisions per sample of a probe, and of classes per decision: `[R, K]`.
 pub(crate) fn row_shape(probe: &Probe, nodes: usize) -> [usize; 2] {
-    let places = probe.location.count(nodes);
+    let count = probe.location.count(nodes);
     match probe.kind {
-        Kind::Scalar | Kind::Mask => [places, 1],
-        Kind::MaskOne => [1, places],
-        Kind::Categorical { classes } => [places, classes],
-        Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => [places, nodes],
+        Kind::Scalar | Kind::Mask => [count, 1],
+        Kind::MaskOne => [1, count],
+        Kind::Categorical { classes } => [count, classes],
+        Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => [count, nodes],
     }
 }
 
-/// What stands in a mask where the question is not asked.
+/// Value of a mask cell that is masked out.
 pub(crate) const MASKED_OUT: f32 = -1.0;
 
-/// How many of these decisions are judged: all, but for those that are not asked.
+/// Number of supervised decisions among values of a probe: all that are not masked out.
 pub(crate) fn supervised_cells(probe: &Probe, nodes: usize, values: &[f32]) -> f64 {
-    let [_, numbers] = row_shape(probe, nodes);
+    let [_, classes] = row_shape(probe, nodes);
     match probe.kind {
         Kind::Mask => values.iter().filter(|&&value| value != MASKED_OUT).count() as f64,
-        Kind::Categorical { .. } => values.chunks_exact(numbers).filter(|row| row.contains(&1.0)).count() as f64,
-        _ => (values.len() / numbers) as f64,
+        Kind::Categorical { .. } => values.chunks_exact(classes).filter(|row| row.contains(&1.0)).count() as f64,
+        _ => (values.len() / classes) as f64,
     }
 }
 
-/// Steps of the network that a sample of so many hint rows takes.
+/// Network steps of a sample, from its number of hint rows.
 pub(crate) fn active_steps(length: usize) -> usize {
     length.saturating_sub(1).max(1)
 }
@@ -217,18 +217,18 @@ fn nodes_of(dense: &clrs::Batch) -> usize {
     dense.iter().find_map(of).unwrap_or(1)
 }
 
-/// Pointers as rows with a one.
+/// Pointers as one-hot rows.
 fn one_hot(pointers: &[f32], nodes: usize) -> Vec<f32> {
     let mut rows = vec![0.0; pointers.len() * nodes];
     for (row, &node) in rows.chunks_exact_mut(nodes).zip(pointers) {
-        row[whole(f64::from(node))] = 1.0;
+        row[to_index(f64::from(node))] = 1.0;
     }
     rows
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts and nodes, kept as numbers")]
-fn whole(number: f64) -> usize {
-    number as usize
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts and node indices, stored as floats")]
+fn to_index(value: f64) -> usize {
+    value as usize
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]

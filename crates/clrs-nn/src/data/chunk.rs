@@ -1,8 +1,8 @@
-//! Training in pieces of time: trajectories laid end to end in lanes and cut into chunks of one length.
+//! Chunked training: trajectories are laid end to end in lanes and cut into chunks of equal length.
 //!
-//! A lane gives the steps of one sample after another; a chunk has as many steps of each lane. So long trajectories cost no
-//! more memory than short ones, and no step is padding. What a lane carries from chunk to chunk (hidden state, LSTM, predicted
-//! hints) goes on where it was, without its gradient. The reference means to do so too, but starts every chunk from its first state.
+//! A lane yields the steps of one sample after another; a chunk has the same number of steps of every lane. Long trajectories thus
+//! cost no more memory than short ones, and there is no padding. The recurrent state of a lane (hidden state, LSTM, predicted hints) is
+//! carried from chunk to chunk without gradient. dm-clrs intends the same but restarts every chunk from the initial state.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use clrs::{Spec, Stage};
 
 use crate::data::batch::{Batch, active_steps};
 
-/// A piece of so many steps of every lane.
+/// The same number of steps of every lane.
 #[derive(Clone, Debug)]
 pub struct Chunk {
     pub(crate) spec: Spec,
@@ -20,50 +20,50 @@ pub struct Chunk {
     pub(crate) steps: Vec<ChunkStep>,
 }
 
-/// One step of every lane. Numbers are `[lanes, R, K]`, as in a [`Batch`].
+/// One step of every lane. Values are `[lanes, R, K]` per probe, as in a [`Batch`].
 #[derive(Clone, Debug)]
 pub(crate) struct ChunkStep {
-    /// What each probe says: inputs and outputs of the lane's sample, hints as they are before the step.
+    /// Inputs and outputs of each lane's sample, and hints before the step.
     pub(crate) now: Vec<Vec<f32>>,
-    /// Hints as they are after the step; zeros in lanes where none is judged.
+    /// Hints after the step; zeros in lanes where they are not supervised.
     pub(crate) next: Vec<Vec<f32>>,
-    /// Lanes where a sample begins.
-    pub(crate) begins: Vec<bool>,
-    /// Lanes whose predicted hints are judged.
-    pub(crate) judged: Vec<bool>,
-    /// Lanes where a sample ends: its outputs are judged.
+    /// Lanes in which a sample starts.
+    pub(crate) starts: Vec<bool>,
+    /// Lanes whose predicted hints are supervised.
+    pub(crate) supervised: Vec<bool>,
+    /// Lanes in which a sample ends: its outputs are supervised.
     pub(crate) ends: Vec<bool>,
 }
 
-/// Lays samples end to end.
+/// Lays samples end to end in lanes and cuts chunks.
 pub struct ChunkLoader {
-    lanes: Vec<VecDeque<Place>>,
+    lanes: Vec<VecDeque<Cursor>>,
     length: usize,
 }
 
-/// A step of a sample.
-struct Place {
+/// A position in a sample.
+struct Cursor {
     batch: Rc<Batch>,
     sample: usize,
     step: usize,
 }
 
 impl ChunkLoader {
-    /// So many lanes; chunks of so many steps.
+    /// A number of lanes, and of steps per chunk.
     pub fn new(lanes: usize, length: usize) -> ChunkLoader {
         ChunkLoader { lanes: (0..lanes).map(|_| VecDeque::new()).collect(), length }
     }
 
-    /// The next chunk; asks for batches of as many samples as there are lanes, until every lane has enough steps.
-    pub fn next<E>(&mut self, mut more: impl FnMut() -> Result<Batch, E>) -> Result<Chunk, E> {
-        let left = |lane: &VecDeque<Place>| -> usize {
-            lane.iter().map(|place| active_steps(place.batch.lengths()[place.sample]) - place.step).sum()
+    /// The next chunk. Calls `next_batch`, which returns one sample per lane, until every lane has enough steps.
+    pub fn next<E>(&mut self, mut next_batch: impl FnMut() -> Result<Batch, E>) -> Result<Chunk, E> {
+        let remaining = |lane: &VecDeque<Cursor>| -> usize {
+            lane.iter().map(|cursor| active_steps(cursor.batch.lengths()[cursor.sample]) - cursor.step).sum()
         };
-        while self.lanes.iter().any(|lane| left(lane) < self.length) {
-            let batch = Rc::new(more()?);
-            // By their order in the dense batch: a lane's samples do not depend on how long others are.
+        while self.lanes.iter().any(|lane| remaining(lane) < self.length) {
+            let batch = Rc::new(next_batch()?);
+            // In the order of the dense batch, so that a lane's samples do not depend on the lengths of others.
             for (sample, &lane) in batch.order().iter().enumerate() {
-                self.lanes[lane].push_back(Place { batch: Rc::clone(&batch), sample, step: 0 });
+                self.lanes[lane].push_back(Cursor { batch: Rc::clone(&batch), sample, step: 0 });
             }
         }
         Ok(self.cut())
@@ -78,37 +78,39 @@ impl ChunkLoader {
     /// One step of every lane.
     fn step(&mut self, spec: &Spec) -> ChunkStep {
         let empty = || vec![Vec::new(); spec.len()];
-        let mut made = ChunkStep { now: empty(), next: empty(), begins: Vec::new(), judged: Vec::new(), ends: Vec::new() };
+        let mut chunk_step =
+            ChunkStep { now: empty(), next: empty(), starts: Vec::new(), supervised: Vec::new(), ends: Vec::new() };
         for lane in &mut self.lanes {
-            let Place { batch, sample, step } = lane.front_mut().expect("every lane has steps left");
+            let Cursor { batch, sample, step } = lane.front_mut().expect("every lane has steps left");
             let length = batch.lengths()[*sample];
-            for (place, probe) in spec.iter().enumerate() {
+            for (index, probe) in spec.iter().enumerate() {
                 let is_hint = probe.stage == Stage::Hint;
-                batch.push_values(place, if is_hint { *step } else { 0 }, *sample, &mut made.now[place]);
+                batch.push_values(index, if is_hint { *step } else { 0 }, *sample, &mut chunk_step.now[index]);
                 if is_hint && length > *step + 1 {
-                    batch.push_values(place, *step + 1, *sample, &mut made.next[place]);
+                    batch.push_values(index, *step + 1, *sample, &mut chunk_step.next[index]);
                 } else if is_hint {
-                    made.next[place].resize(made.now[place].len(), 0.0);
+                    let count = chunk_step.now[index].len();
+                    chunk_step.next[index].resize(count, 0.0);
                 }
             }
-            made.begins.push(*step == 0);
-            made.judged.push(length > *step + 1);
+            chunk_step.starts.push(*step == 0);
+            chunk_step.supervised.push(length > *step + 1);
             *step += 1;
             let ends = *step == active_steps(length);
-            made.ends.push(ends);
+            chunk_step.ends.push(ends);
             if ends {
                 lane.pop_front();
             }
         }
-        made
+        chunk_step
     }
 }
 
 impl Chunk {
-    /// The lanes in parts of about so many.
-    pub fn parts(&self, size: usize) -> Vec<Chunk> {
+    /// Splits the lanes into micro-batches of about `size`.
+    pub fn micro_batches(&self, size: usize) -> Vec<Chunk> {
         let count = self.lanes.div_ceil(size.max(1));
-        (0..count).map(|part| self.select(&(part..self.lanes).step_by(count).collect::<Vec<_>>())).collect()
+        (0..count).map(|first| self.select(&(first..self.lanes).step_by(count).collect::<Vec<_>>())).collect()
     }
 
     fn select(&self, lanes: &[usize]) -> Chunk {
@@ -120,20 +122,20 @@ impl Chunk {
         let step = |step: &ChunkStep| ChunkStep {
             now: step.now.iter().map(rows).collect(),
             next: step.next.iter().map(rows).collect(),
-            begins: marks(&step.begins),
-            judged: marks(&step.judged),
+            starts: marks(&step.starts),
+            supervised: marks(&step.supervised),
             ends: marks(&step.ends),
         };
         Chunk { spec: self.spec.clone(), nodes: self.nodes, lanes: lanes.len(), steps: self.steps.iter().map(step).collect() }
     }
 
-    /// How many cells of each probe are judged.
+    /// Number of supervised cells of each probe.
     pub fn supervised_cells(&self) -> Vec<f64> {
-        let count = |(place, probe): (usize, &clrs::Probe)| {
+        let count = |(index, probe): (usize, &clrs::Probe)| {
             let of_step = |step: &ChunkStep| match probe.stage {
                 Stage::Input => 0.0,
-                Stage::Output => crate::data::batch::supervised_cells(probe, self.nodes, &chosen(&step.now[place], &step.ends)),
-                Stage::Hint => crate::data::batch::supervised_cells(probe, self.nodes, &chosen(&step.next[place], &step.judged)),
+                Stage::Output => crate::data::batch::supervised_cells(probe, self.nodes, &select_lanes(&step.now[index], &step.ends)),
+                Stage::Hint => crate::data::batch::supervised_cells(probe, self.nodes, &select_lanes(&step.next[index], &step.supervised)),
             };
             self.steps.iter().map(of_step).sum()
         };
@@ -141,8 +143,8 @@ impl Chunk {
     }
 }
 
-/// The rows of the lanes that are marked.
-pub(crate) fn chosen(values: &[f32], marks: &[bool]) -> Vec<f32> {
+/// Values of the marked lanes.
+pub(crate) fn select_lanes(values: &[f32], marks: &[bool]) -> Vec<f32> {
     let width = values.len() / marks.len();
     let lanes = marks.iter().enumerate().filter(|(_, marked)| **marked);
     lanes.flat_map(|(lane, _)| &values[lane * width..(lane + 1) * width]).copied().collect()
@@ -153,9 +155,8 @@ mod tests {
     use super::*;
     use clrs::sampling::{Sampler, SamplerOptions, Stream};
 
-    /// Samples in lanes: every step of every sample comes once and in order, whatever the length of chunks.
     #[test]
-    fn lanes_give_every_step_once_and_in_order() {
+    fn lanes_yield_every_step_once_and_in_order() {
         let registry = clrs::Registry::builtin();
         let algorithm = registry.iter().next().expect("an algorithm");
         for length in [1, 3, 7] {
@@ -171,7 +172,7 @@ mod tests {
                 });
                 for step in chunk.expect("samples").steps {
                     for (lane, found) in found.iter_mut().enumerate() {
-                        found.push((step.begins[lane], step.judged[lane], step.ends[lane]));
+                        found.push((step.starts[lane], step.supervised[lane], step.ends[lane]));
                     }
                 }
             }
@@ -179,8 +180,8 @@ mod tests {
                 let expected = seen.iter().flat_map(|lengths| {
                     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths are counts")]
                     let steps = active_steps(lengths[lane] as usize);
-                    let judged = lengths[lane] > 1.0;
-                    (0..steps).map(move |step| (step == 0, judged, step + 1 == steps))
+                    let supervised = lengths[lane] > 1.0;
+                    (0..steps).map(move |step| (step == 0, supervised, step + 1 == steps))
                 });
                 assert!(expected.zip(found).all(|(expected, found)| expected == *found), "lane {lane}, chunks of {length}");
             }

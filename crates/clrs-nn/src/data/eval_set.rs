@@ -1,96 +1,108 @@
-//! Sets that networks are judged on.
+//! Sets to evaluate on.
 
 use std::fmt;
-use std::path::Path;
 
-use clrs::clrs30::{Split, Version};
-use clrs::sampling::{FixedSet, Sampler};
-use clrs::{AnyAlgorithm, SamplerOptions, Trajectories};
+use clrs::clrs30::Split;
+use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
+use clrs::{AnyAlgorithm, Trajectories};
+use serde::Serialize;
 
-use crate::data::loader::{self, DataError};
-use crate::eval::paper::Table;
+use super::error::DataError;
+use super::sets;
+use crate::config::data_source::DataSource;
 
-/// Samples of any algorithm to judge a network on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A set of any algorithm to evaluate on.
+///
+/// ```
+/// use clrs_nn::data::eval_set::EvalSet;
+///
+/// let bfs = clrs::Registry::builtin().find("bfs")?;
+/// let set = EvalSet::sampled(8);
+/// assert_eq!(set.to_string(), "n=8");
+/// assert_eq!(set.load(bfs)?.len(), 32);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum EvalSet {
-    /// A version of the benchmark, or a folder of sets named `ALGORITHM_SPLIT`.
+    /// A set of the benchmark or of a directory.
     Fixed {
-        /// Which.
-        data: String,
-        /// Which part of it.
+        /// Where it comes from.
+        data: DataSource,
+        /// Which split.
         split: Split,
     },
-    /// Drawn for the purpose.
-    Drawn {
-        /// The size of problems.
+    /// Samples drawn for the evaluation.
+    Sampled {
+        /// Size of the problems.
         size: usize,
-        /// How many; as many as the benchmark's tests have, if it is not said.
+        /// Number of samples; `None` for as many as the benchmark's test set has.
+        #[serde(skip)]
         count: Option<usize>,
-        /// The seed of the one stream they are drawn from.
+        /// Seed of the samples.
         seed: u32,
-        /// Options of their distribution.
+        /// Options of the distribution.
         options: SamplerOptions,
     },
 }
 
-/// Samples of a test of the benchmark, where a sample says much.
+/// Samples of the benchmark's test sets, before the algorithm's multiplier.
 const TEST_SAMPLES: usize = 32;
 
+/// Default seed of sampled sets; 1, 2 and 3 are those of the benchmark's sets.
+const SEED: u32 = 4;
+
 impl EvalSet {
-    /// How many samples of an algorithm there are. What is wrong with the set is said here, before any is made.
-    pub fn samples(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<usize, DataError> {
+    /// The benchmark's test set, or another split or source.
+    pub fn fixed(data: DataSource, split: Split) -> EvalSet {
+        EvalSet::Fixed { data, split }
+    }
+
+    /// Samples of a size, with the default count, seed and options.
+    pub fn sampled(size: usize) -> EvalSet {
+        EvalSet::Sampled { size, count: None, seed: SEED, options: SamplerOptions::default() }
+    }
+
+    /// Number of samples of an algorithm. Finds most errors of the set before any sample is made.
+    pub fn count(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<usize, DataError> {
         match self {
-            EvalSet::Fixed { data, split } => match data.parse::<Version>() {
-                Ok(version) => Ok(loader::benchmark_set(version, algorithm, *split)?.samples),
-                Err(_) if Path::new(data).is_dir() => {
-                    let reader = loader::open_set(&loader::set_path(Path::new(data), algorithm, *split), algorithm)?;
-                    Ok(usize::try_from(reader.samples()).unwrap_or(usize::MAX))
-                }
-                Err(_) => Err(DataError::Unknown(data.clone())),
-            },
-            EvalSet::Drawn { count, .. } => {
-                self.sampler(algorithm)?;
+            EvalSet::Fixed { data, split } => sets::count(data, algorithm, *split),
+            EvalSet::Sampled { count, size, seed, options } => {
+                sampler(algorithm, *size, *seed, options)?;
                 Ok(count.unwrap_or_else(|| TEST_SAMPLES * algorithm.eval_multiplier()))
             }
         }
     }
 
     /// The samples of an algorithm.
-    pub fn make(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
+    pub fn load(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
         match self {
-            EvalSet::Fixed { data, split } => loader::fixed(data, algorithm, *split),
-            EvalSet::Drawn { .. } => {
-                let set = FixedSet::new(self.sampler(algorithm)?, self.samples(algorithm)?);
-                Ok(set.map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })?.into_trajectories())
+            EvalSet::Fixed { data, split } => sets::load(data, algorithm, *split),
+            EvalSet::Sampled { size, seed, options, .. } => {
+                let set = FixedSet::new(sampler(algorithm, *size, *seed, options)?, self.count(algorithm)?);
+                let set = set.map_err(|source| DataError::Sample { algorithm: algorithm.name().into(), source })?;
+                Ok(set.into_trajectories())
             }
         }
     }
+}
 
-    /// Which numbers of the paper are of such a set.
-    pub fn paper_table(&self) -> Option<Table> {
-        match self {
-            EvalSet::Fixed { data, split: Split::Test } if data.parse::<Version>().is_ok() => Some(Table::Test),
-            EvalSet::Fixed { data, split: Split::Val } if data.parse::<Version>().is_ok() => Some(Table::Validation),
-            _ => None,
-        }
-    }
-
-    fn sampler(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Sampler, DataError> {
-        let EvalSet::Drawn { size, seed, options, .. } = self else { unreachable!("only these are drawn") };
-        Sampler::new(algorithm, *size, *seed, options)
-            .map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })
-    }
+fn sampler(
+    algorithm: &'static dyn AnyAlgorithm,
+    size: usize,
+    seed: u32,
+    options: &SamplerOptions,
+) -> Result<Sampler, DataError> {
+    Sampler::new(algorithm, size, seed, options)
+        .map_err(|source| DataError::Sample { algorithm: algorithm.name().into(), source })
 }
 
 impl fmt::Display for EvalSet {
     /// `clrs30@2.0.3 test`, `n=64`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EvalSet::Fixed { data, split } => {
-                let name = data.parse::<Version>().map_or(data.as_str(), |version| version.name());
-                write!(f, "{name} {}", split.name())
-            }
-            EvalSet::Drawn { size, .. } => write!(f, "n={size}"),
+            EvalSet::Fixed { data, split } => write!(f, "{data} {}", split.name()),
+            EvalSet::Sampled { size, .. } => write!(f, "n={size}"),
         }
     }
 }

@@ -1,7 +1,11 @@
-//! Samples on their way to the network: loaders, batches, chunks, prefetching, evaluation sets.
+//! Samples on their way to the network: sets, transforms, loaders, batches, chunks, prefetching.
 
 pub mod batch;
 pub mod chunk;
+pub mod error;
 pub mod eval_set;
 pub mod loader;
 pub(crate) mod prefetch;
+pub mod sets;
+pub mod tasks;
+pub mod transform;

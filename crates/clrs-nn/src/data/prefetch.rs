@@ -1,38 +1,42 @@
-//! Batches, made on a thread of their own while the network learns from those before.
+//! Prefetching: batches are made on a separate thread while the network trains on earlier ones.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use crate::data::batch::Batch;
-use crate::data::chunk::{Chunk, ChunkLoader};
-use crate::data::loader::{DataError, BatchLoader};
+use super::batch::Batch;
+use super::chunk::{Chunk, ChunkLoader};
+use super::error::DataError;
+use super::loader::BatchLoader;
 use crate::config::recipe::Recipe;
 
-/// What an update is made of.
-pub(crate) enum Flops {
+/// The data of one update.
+pub(crate) enum UpdateData {
     Batch(Batch),
-    /// With the place of its size.
-    Chunk(usize, Chunk),
+    Chunk {
+        /// Number of the size among those of the algorithm.
+        size: usize,
+        chunk: Chunk,
+    },
 }
 
-pub(crate) type Batches = Receiver<Result<Flops, DataError>>;
+pub(crate) type Prefetched = Receiver<Result<UpdateData, DataError>>;
 
-/// Makes batches on a thread of its own, a few ahead: one per algorithm and step, from a step on.
-pub(crate) fn prefetch(sources: Vec<Vec<BatchLoader>>, recipe: &Recipe, first: usize) -> Batches {
-    let (sender, batches) = sync_channel(2 * sources.len().max(1));
+/// Starts a thread that makes one batch per algorithm and step, from a step on, a few ahead.
+pub(crate) fn prefetch(loaders: Vec<Vec<BatchLoader>>, recipe: &Recipe, first_step: usize) -> Prefetched {
+    let (sender, batches) = sync_channel(2 * loaders.len().max(1));
     let (lanes, length) = (recipe.batch_size, recipe.chunk_length);
     thread::spawn(move || {
-        let mut queues: Vec<Queue> = sources.into_iter().map(|sources| Queue::new(sources, lanes, length)).collect();
-        if let Err(error) = queues.iter_mut().try_for_each(|queue| queue.skip(first)) {
+        let mut queues: Vec<Queue> = loaders.into_iter().map(|loaders| Queue::new(loaders, lanes, length)).collect();
+        if let Err(error) = queues.iter_mut().try_for_each(|queue| queue.skip(first_step)) {
             let _ = sender.send(Err(error));
             return;
         }
         loop {
             for queue in &mut queues {
-                let work = queue.next();
-                // An error is the last thing that is sent, and no one receives when training is over.
-                let is_error = work.is_err();
-                if sender.send(work).is_err() || is_error {
+                let data = queue.next();
+                // An error is the last message; the receiver is gone when training is over.
+                let is_error = data.is_err();
+                if sender.send(data).is_err() || is_error {
                     return;
                 }
             }
@@ -41,41 +45,40 @@ pub(crate) fn prefetch(sources: Vec<Vec<BatchLoader>>, recipe: &Recipe, first: u
     batches
 }
 
-/// What comes next of one algorithm.
+/// The updates of one algorithm.
 enum Queue {
     Batches(Box<BatchLoader>),
-    /// A source and its lanes for every size, in turn.
-    Chunks {
-        sources: Vec<(BatchLoader, ChunkLoader)>,
-        turn: usize,
-    },
+    /// Loaders of all sizes, in turn.
+    Chunks { loaders: Vec<(BatchLoader, ChunkLoader)>, turn: usize },
 }
 
 impl Queue {
-    fn new(mut sources: Vec<BatchLoader>, lanes: usize, length: usize) -> Queue {
+    fn new(mut loaders: Vec<BatchLoader>, lanes: usize, length: usize) -> Queue {
         if length == 0 {
-            return Queue::Batches(Box::new(sources.remove(0)));
+            return Queue::Batches(Box::new(loaders.remove(0)));
         }
-        Queue::Chunks { sources: sources.into_iter().map(|source| (source, ChunkLoader::new(lanes, length))).collect(), turn: 0 }
+        let loaders = loaders.into_iter().map(|loader| (loader, ChunkLoader::new(lanes, length))).collect();
+        Queue::Chunks { loaders, turn: 0 }
     }
 
-    fn next(&mut self) -> Result<Flops, DataError> {
+    fn next(&mut self) -> Result<UpdateData, DataError> {
         match self {
-            Queue::Batches(source) => Ok(Flops::Batch(Batch::new(&source.next()?))),
-            Queue::Chunks { sources, turn } => {
+            Queue::Batches(loader) => Ok(UpdateData::Batch(Batch::new(&loader.next()?))),
+            Queue::Chunks { loaders, turn } => {
                 let size = *turn;
-                *turn = (*turn + 1) % sources.len();
-                let (source, lanes) = &mut sources[size];
-                Ok(Flops::Chunk(size, lanes.next(|| Ok::<_, DataError>(Batch::new(&source.next()?)))?))
+                *turn = (*turn + 1) % loaders.len();
+                let (loader, chunks) = &mut loaders[size];
+                let chunk = chunks.next(|| Ok::<_, DataError>(Batch::new(&loader.next()?)))?;
+                Ok(UpdateData::Chunk { size, chunk })
             }
         }
     }
 
-    /// Passes over what was seen. Where a chunk ends is known only when its samples have run.
+    /// Passes over updates. Where a chunk ends is known only after its samples were solved, so chunks are made and dropped.
     fn skip(&mut self, count: usize) -> Result<(), DataError> {
         match self {
-            Queue::Batches(source) => source.skip(count as u64),
-            Queue::Chunks { .. } => (0..count).try_for_each(|_| self.next().map(|_| ())),
+            Queue::Batches(loader) => loader.skip(count as u64),
+            Queue::Chunks { .. } => (0..count).try_for_each(|_| self.next().map(drop)),
         }
     }
 }

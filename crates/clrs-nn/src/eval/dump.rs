@@ -1,22 +1,22 @@
-//! What goes on inside a network: hidden states and logits of one batch, for those who want to look at them.
+//! Hidden states and logits of one batch, for inspection.
 
 use burn::tensor::Tensor;
 use clrs::{Kind, Probe};
 
 use crate::data::batch::Batch;
-use crate::model::network::StepView;
+use crate::model::rollout::StepView;
 use crate::run::tensor_file::TensorFile;
 
-/// Gathers all steps of a batch. `T` is the number of steps, `B` of samples in the order in which they came, `N` of nodes.
+/// Collects all steps of a batch: `T` steps, `B` samples in the order of the set, `N` nodes.
 ///
 /// - `hidden`: hidden states after every step, `[T, B, N, H]`.
-/// - `hint/NAME`: the logits of the hint that follows the step, `[T, B, ...]`.
-/// - `output/NAME`: the logits of an output, `[B, ...]`.
-/// - `steps`: steps that each sample took, `[B]`; what comes after them is 0.
+/// - `hint/NAME`: logits of the hint that the step predicts, `[T, B, ...]`.
+/// - `output/NAME`: logits of an output, `[B, ...]`.
+/// - `steps`: number of steps of each sample, `[B]`; later values are 0.
 ///
-/// `...` is `[N]` for nodes, `[N, N]` for edges and nothing for the graph, with one more axis for the classes of a categorical
-/// and for the nodes that a pointer may choose.
-pub(crate) struct Dump<'b> {
+/// `...` is `[N]` for nodes, `[N, N]` for edges and nothing for the graph, with one more axis for the classes of a categorical and for
+/// the candidate nodes of a pointer.
+pub(super) struct Dump<'b> {
     batch: &'b Batch,
     hidden: Vec<f32>,
     hints: Vec<(usize, Vec<f32>)>,
@@ -24,64 +24,64 @@ pub(crate) struct Dump<'b> {
 }
 
 impl<'b> Dump<'b> {
-    pub(crate) fn new(batch: &'b Batch) -> Dump<'b> {
+    pub(super) fn new(batch: &'b Batch) -> Dump<'b> {
         Dump { batch, hidden: Vec::new(), hints: Vec::new(), steps: Vec::new() }
     }
 
-    pub(crate) fn observe(&mut self, shown: &StepView<'_>) {
+    pub(super) fn observe(&mut self, view: &StepView<'_>) {
         let batch = self.batch;
-        let places: Vec<usize> = shown.active.iter().map(|&at| batch.order()[at]).collect();
+        let samples: Vec<usize> = view.active.iter().map(|&sample| batch.order()[sample]).collect();
         self.steps.resize(batch.samples(), 0);
-        for &sample in &places {
-            self.steps[sample] = shown.step + 1;
+        for &sample in &samples {
+            self.steps[sample] = view.step + 1;
         }
-        let hidden: Vec<f32> = shown.hidden.clone().try_into_vec_as().expect("f32");
-        append(&mut self.hidden, &hidden, &places, batch.samples());
+        let hidden: Vec<f32> = view.hidden.clone().try_into_vec_as().expect("f32");
+        append(&mut self.hidden, &hidden, &samples, batch.samples());
         if self.hints.is_empty() {
-            self.hints = shown.hints.iter().map(|(place, _)| (*place, Vec::new())).collect();
+            self.hints = view.hints.iter().map(|(index, _)| (*index, Vec::new())).collect();
         }
-        for ((_, all), (_, logits)) in self.hints.iter_mut().zip(shown.hints) {
+        for ((_, all), (_, logits)) in self.hints.iter_mut().zip(view.hints) {
             let logits: Vec<f32> = logits.clone().try_into_vec_as().expect("f32");
-            append(all, &logits, &places, batch.samples());
+            append(all, &logits, &samples, batch.samples());
         }
     }
 
-    pub(crate) fn finish(self, outputs: &[(usize, Tensor<3>)]) -> TensorFile {
+    pub(super) fn finish(self, outputs: &[(usize, Tensor<3>)]) -> TensorFile {
         let Dump { batch, hidden, hints, steps } = self;
         let (samples, nodes) = (batch.samples(), batch.nodes());
         let taken = steps.iter().copied().max().unwrap_or(0);
         let size = hidden.len() / (taken * samples * nodes).max(1);
         let mut file = TensorFile::default();
-        file.arrays.insert("hidden".into(), (vec![taken, samples, nodes, size], hidden));
-        for (place, logits) in hints {
-            let probe = &batch.spec()[place];
+        file.tensors.insert("hidden".into(), (vec![taken, samples, nodes, size], hidden));
+        for (index, logits) in hints {
+            let probe = &batch.spec()[index];
             let shape = [&[taken, samples][..], &shape(probe, nodes)].concat();
-            file.arrays.insert(probe.path(), (shape, logits));
+            file.tensors.insert(probe.path(), (shape, logits));
         }
-        for (place, logits) in outputs {
-            let probe = &batch.spec()[*place];
+        for (index, logits) in outputs {
+            let probe = &batch.spec()[*index];
             let logits: Vec<f32> = logits.clone().try_into_vec_as().expect("f32");
             let mut values = Vec::new();
             append(&mut values, &logits, batch.order(), samples);
-            file.arrays.insert(probe.path(), ([&[samples][..], &shape(probe, nodes)].concat(), values));
+            file.tensors.insert(probe.path(), ([&[samples][..], &shape(probe, nodes)].concat(), values));
         }
-        #[expect(clippy::cast_possible_truncation, reason = "a count that f32 has exactly")]
+        #[expect(clippy::cast_possible_truncation, reason = "counts that f32 represents exactly")]
         let steps = steps.into_iter().map(|steps| steps as f64 as f32).collect();
-        file.arrays.insert("steps".into(), (vec![samples], steps));
+        file.tensors.insert("steps".into(), (vec![samples], steps));
         file
     }
 }
 
-/// Adds the rows of some samples, at their places among all, as one more step.
-fn append(all: &mut Vec<f32>, rows: &[f32], places: &[usize], samples: usize) {
-    let (start, width) = (all.len(), rows.len() / places.len());
-    all.resize(start + samples * width, 0.0);
-    for (row, &sample) in rows.chunks_exact(width).zip(places) {
+/// Appends one step: the rows of some of `count` samples, by index.
+fn append(all: &mut Vec<f32>, rows: &[f32], samples: &[usize], count: usize) {
+    let (start, width) = (all.len(), rows.len() / samples.len());
+    all.resize(start + count * width, 0.0);
+    for (row, &sample) in rows.chunks_exact(width).zip(samples) {
         all[start + sample * width..][..width].copy_from_slice(row);
     }
 }
 
-/// The axes of the logits of a probe.
+/// Axes of the logits of a probe.
 fn shape(probe: &Probe, nodes: usize) -> Vec<usize> {
     let mut shape = clrs::batch::row_shape(probe, nodes);
     if matches!(probe.kind, Kind::Pointer | Kind::Permutation) {

@@ -1,60 +1,55 @@
-//! How well a network does on a set: the reference's score, validity and exactness.
+//! Evaluation of a network on a set.
 
-use burn::tensor::Tensor;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use clrs::score::{HintScore, HintScorer, SampleResult};
+use clrs::{AnyAlgorithm, Array, Column, Probe, Stage, Trajectories, Trajectory};
 use rayon::prelude::*;
+use serde::Serialize;
 
-use clrs::score::{HintScore, HintScorer, SampleResult, ScoreError};
-use clrs::{AnyAlgorithm, Array, Batch as Dense, Cells, Column, Probe, Stage, Trajectories, Trajectory};
-
-use crate::eval::predictions::{PredictionAccumulator, Judgement, decide, undecided, write};
+use super::batches::{PreparedBatch, ensure_fits, samples_of_one_size};
+use super::dump::Dump;
+use super::hint_scores::HintScoreObserver;
+use super::metrics::{EvaluateError, Metrics};
+use super::predictions::{PredictionAccumulator, Scored, decode, write, zeros};
+use super::trajectories::{PredictedTrajectory, TrajectoryObserver};
 use crate::data::batch::{Batch, eval_micro_batch};
-use crate::data::loader::BatchTransform;
-use crate::eval::dump::Dump;
-use crate::eval::hint_scores::HintScoreObserver;
-use crate::model::network::{Mode, Network, StepView};
-use crate::run::tensor_file::TensorFile;
-use crate::train::trainer::Flow;
+use crate::data::transform::BatchTransform;
 use crate::exec::weights::Weights;
+use crate::model::network::{Mode, Network};
+use crate::model::rollout::Termination;
+use crate::run::tensor_file::TensorFile;
 
-/// A network, for one of its algorithms.
+/// A network with its weights, for one of its tasks.
 #[derive(Clone, Copy)]
 pub struct TaskModel<'n> {
     /// The network.
     pub network: &'n Network,
-    /// Its parameters.
+    /// Its weights.
     pub weights: &'n Weights,
-    /// The place of the algorithm among its tasks.
+    /// Index of the task.
     pub task: usize,
-    /// The algorithm.
+    /// The algorithm of the task.
     pub algorithm: &'n dyn AnyAlgorithm,
 }
 
-/// How a set is gone through.
-#[derive(Clone, Copy, Debug)]
-pub struct EvalOptions {
-    /// Samples of a batch.
-    pub batch_size: usize,
-    /// How many steps the network takes.
-    pub steps: Steps,
-    /// Whether hints are scored.
-    pub hints: bool,
-    /// Whether hidden states and logits of the first batch are kept.
-    pub dump: bool,
-}
-
-/// How many steps the network takes for a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Number of steps that the network takes for a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Steps {
-    /// As many as the algorithm took, which no one knows who has not run it. This is what papers report.
+    /// As many as the algorithm took. This is what papers report, and it tells the network something about the answer.
+    #[default]
     Oracle,
-    /// As many as the algorithm may take at most on that many nodes.
+    /// The upper bound for the number of nodes.
     Max,
-    /// Until decisions repeat, and at most those of [`Steps::Max`].
+    /// Until decisions repeat, and at most as many as [`Steps::Max`].
     Fixpoint,
 }
 
 impl Steps {
-    /// Its name on the command line.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Steps::Oracle => "oracle",
@@ -62,243 +57,296 @@ impl Steps {
             Steps::Fixpoint => "fixpoint",
         }
     }
+
+    /// When samples of an algorithm and size end.
+    pub fn termination(self, algorithm: &dyn AnyAlgorithm, nodes: usize) -> Termination {
+        // The first hint row is given, the others are predicted.
+        let max_steps = algorithm.max_steps(nodes).saturating_sub(1).max(1);
+        match self {
+            Steps::Oracle => Termination::TrueLength,
+            Steps::Max => Termination::Fixed(max_steps),
+            Steps::Fixpoint => Termination::Fixpoint { max_steps },
+        }
+    }
 }
 
-/// What a network makes of a set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Metrics {
-    /// The score of every output: micro-F1 of masks, accuracy of others.
-    pub outputs: Vec<(String, f64)>,
-    /// Their mean: the number that tables show.
-    pub score: f64,
-    /// The share of samples whose outputs are right, whether or not the reference would have given them.
-    pub validity: f64,
-    /// The share of samples whose outputs all equal the reference's.
-    pub exact_match: f64,
+/// A name that is not one of [`Steps`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown steps `{0}`; expected oracle, max or fixpoint")]
+pub struct UnknownSteps(pub String);
+
+impl FromStr for Steps {
+    type Err = UnknownSteps;
+
+    fn from_str(text: &str) -> Result<Steps, UnknownSteps> {
+        [Steps::Oracle, Steps::Max, Steps::Fixpoint]
+            .into_iter()
+            .find(|steps| steps.name() == text)
+            .ok_or_else(|| UnknownSteps(text.into()))
+    }
 }
 
-/// An outcome, and what it is made of.
-#[derive(Clone, Debug, PartialEq)]
+/// Options of an evaluation.
+///
+/// ```
+/// use clrs_nn::eval::evaluate::{EvalOptions, Steps};
+///
+/// let options = EvalOptions::default().steps(Steps::Fixpoint).hints(true).trajectories([0, 5]);
+/// assert_eq!(options.batch_size, 32);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EvalOptions {
+    /// Samples per batch.
+    pub batch_size: usize,
+    /// Number of steps that the network takes.
+    pub steps: Steps,
+    /// Whether hints are scored.
+    pub hints: bool,
+    /// Whether hidden states and logits of the first batch are returned.
+    pub dump: bool,
+    /// Samples whose predicted trajectories are returned.
+    pub trajectories: BTreeSet<usize>,
+}
+
+impl Default for EvalOptions {
+    fn default() -> EvalOptions {
+        EvalOptions { batch_size: 32, steps: Steps::Oracle, hints: false, dump: false, trajectories: BTreeSet::new() }
+    }
+}
+
+impl EvalOptions {
+    /// Sets [`EvalOptions::batch_size`].
+    #[must_use]
+    pub fn batch_size(self, batch_size: usize) -> EvalOptions {
+        EvalOptions { batch_size, ..self }
+    }
+
+    /// Sets [`EvalOptions::steps`].
+    #[must_use]
+    pub fn steps(self, steps: Steps) -> EvalOptions {
+        EvalOptions { steps, ..self }
+    }
+
+    /// Sets [`EvalOptions::hints`].
+    #[must_use]
+    pub fn hints(self, hints: bool) -> EvalOptions {
+        EvalOptions { hints, ..self }
+    }
+
+    /// Sets [`EvalOptions::dump`].
+    #[must_use]
+    pub fn dump(self, dump: bool) -> EvalOptions {
+        EvalOptions { dump, ..self }
+    }
+
+    /// Sets [`EvalOptions::trajectories`].
+    #[must_use]
+    pub fn trajectories(self, samples: impl IntoIterator<Item = usize>) -> EvalOptions {
+        EvalOptions { trajectories: samples.into_iter().collect(), ..self }
+    }
+}
+
+/// Result of an evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct EvalReport {
-    /// The outcome.
-    pub outcome: Metrics,
-    /// The outputs of every sample as the network decided on them, in the order of the algorithm's outputs.
-    pub predicted: Vec<Vec<Column>>,
-    /// What is to be said of them.
-    pub verdicts: Vec<SampleResult>,
-    /// Steps that the network took, the mean over samples.
+    /// Number of samples.
+    pub samples: usize,
+    /// How many steps the network took.
+    pub steps: Steps,
+    /// Steps that the network took, mean over samples.
     pub mean_steps: f64,
+    /// The metrics.
+    #[serde(flatten)]
+    pub metrics: Metrics,
     /// Scores of hints, if they were asked for and are predicted.
-    pub hints: Vec<HintScore>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hints: Option<Vec<HintScore>>,
+    /// Decided outputs of every sample, in the order of the algorithm's outputs.
+    #[serde(skip)]
+    pub predicted: Vec<Vec<Column>>,
+    /// Whether the outputs of every sample are correct and equal to the reference's.
+    #[serde(skip)]
+    pub results: Vec<SampleResult>,
+    /// Predicted trajectories of the chosen samples.
+    #[serde(skip)]
+    pub trajectories: Vec<PredictedTrajectory>,
     /// Hidden states and logits of the first batch, if they were asked for.
+    #[serde(skip)]
     pub dump: Option<TensorFile>,
 }
 
-/// Why a network cannot be judged.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum EvaluateError {
-    #[error(transparent)]
-    Score(#[from] ScoreError),
-    #[error(transparent)]
-    Transform(#[from] clrs::transform::TransformError),
-    #[error(transparent)]
-    Padding(#[from] clrs::batch::BatchError),
-    #[error("there are no samples")]
-    NoSamples,
-    #[error("a sample has no steps")]
-    NoSteps,
-    #[error("a sample has {nodes} nodes, and the processor has room for {most}")]
-    TooManyNodes { nodes: usize, most: usize },
-    #[error("a batch has one sample at least")]
-    BatchSize,
-    #[error("stopped")]
-    Stopped,
-}
-
-/// Judges a network on a set, batch by batch: neither the hints of the set nor what is predicted of them are in memory whole.
-/// After every batch `on_batch` is told how many samples were in it.
+/// Evaluates a network on samples, batch by batch: neither the hints of the set nor predictions of them are in memory all at once.
+///
+/// `progress` is called after every batch with its number of samples and can stop the evaluation.
 pub fn evaluate(
-    candidate: TaskModel<'_>,
-    runs: &Trajectories,
-    changes: &BatchTransform,
-    manner: EvalOptions,
-    on_batch: &mut dyn FnMut(usize) -> Flow,
+    model: TaskModel<'_>,
+    samples: &Trajectories,
+    transform: &BatchTransform,
+    options: &EvalOptions,
+    progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<EvalReport, EvaluateError> {
-    if manner.batch_size == 0 {
+    if options.batch_size == 0 {
         return Err(EvaluateError::BatchSize);
     }
-    check_size(candidate.network, runs)?;
-    let changes = &changes.fixed();
-    let samples = judged_samples(runs)?;
-    let (mut answers, mut hints, mut dump, mut steps) = (PredictionAccumulator::default(), HintScorer::default(), None, 0);
-    for (number, batch) in samples.chunks(manner.batch_size).enumerate() {
-        // A batch is computed in parts, each on a thread; one that is kept, in one piece.
-        let manner = EvalOptions { dump: manner.dump && number == 0, ..manner };
-        let size = if manner.dump { batch.len() } else { eval_micro_batch(batch[0].nodes()) };
-        let parts = batch.par_chunks(size).map(|samples| Part::new(candidate, samples, changes, manner));
-        for part in parts.collect::<Result<Vec<_>, _>>()? {
-            answers.add(&part.truth, &part.predicted);
-            hints.append(&part.hints);
-            dump = dump.or(part.dump);
-            steps += part.steps;
+    ensure_fits(model.network, samples)?;
+    let transform = &transform.without_random_positions();
+    let samples = samples_of_one_size(samples)?;
+    if let Some(&sample) = options.trajectories.iter().find(|sample| **sample >= samples.len()) {
+        return Err(EvaluateError::NoSample { sample, samples: samples.len() });
+    }
+    let (mut predictions, mut hints, mut steps) = (PredictionAccumulator::default(), HintScorer::default(), 0);
+    let (mut dump, mut trajectories) = (None, Vec::new());
+    for (number, batch) in samples.chunks(options.batch_size).enumerate() {
+        let first = number * options.batch_size;
+        // A batch runs in micro-batches, one per thread; one that is dumped runs at once.
+        let dumped = options.dump && number == 0;
+        let size = if dumped { batch.len() } else { eval_micro_batch(batch[0].nodes()) };
+        let evaluated = batch.par_chunks(size).enumerate().map(|(index, samples)| {
+            MicroBatch { first: first + index * size, samples, dumped }.evaluate(model, transform, options)
+        });
+        for evaluated in evaluated.collect::<Result<Vec<_>, _>>()? {
+            predictions.add(&evaluated.truth, &evaluated.predicted);
+            hints.append(&evaluated.hints);
+            dump = dump.or(evaluated.dump);
+            trajectories.extend(evaluated.trajectories);
+            steps += evaluated.steps;
         }
-        if on_batch(batch.len()) == Flow::Stop {
+        if progress(batch.len()).is_break() {
             return Err(EvaluateError::Stopped);
         }
     }
-    let Judgement { outcome, predicted, verdicts } = answers.judge(&samples, candidate.algorithm)?;
-    let mean_steps = steps as f64 / samples.len() as f64;
-    Ok(EvalReport { outcome, predicted, verdicts, mean_steps, hints: hints.finish(), dump })
+    let Scored { metrics, predicted, results } = predictions.score(&samples, model.algorithm)?;
+    Ok(EvalReport {
+        samples: samples.len(),
+        steps: options.steps,
+        mean_steps: steps as f64 / samples.len() as f64,
+        metrics,
+        hints: options.hints.then(|| hints.finish()),
+        predicted,
+        results,
+        trajectories,
+        dump,
+    })
 }
 
-/// Whether a network can read all samples.
-pub(crate) fn check_size(network: &Network, runs: &Trajectories) -> Result<(), EvaluateError> {
-    let nodes = runs.iter().map(|sample| sample.nodes()).max().unwrap_or(0);
-    match network.max_nodes() {
-        Some(most) if nodes > most => Err(EvaluateError::TooManyNodes { nodes, most }),
-        _ => Ok(()),
-    }
+/// Samples that run through the network together.
+struct MicroBatch<'s> {
+    /// Index of the first sample in the set.
+    first: usize,
+    samples: &'s [Trajectory<'s>],
+    dumped: bool,
 }
 
-/// All samples of a set. They are judged together, so they are of one size.
-fn judged_samples(runs: &Trajectories) -> Result<Vec<Trajectory<'_>>, EvaluateError> {
-    let samples: Vec<Trajectory<'_>> = runs.iter().collect();
-    if samples.is_empty() {
-        return Err(EvaluateError::NoSamples);
-    }
-    clrs::batch::same_size(&samples)?;
-    Ok(samples)
-}
-
-/// What is known of some samples.
-struct Part {
+struct Evaluated {
     truth: Vec<(Probe, Array)>,
     predicted: Vec<Array>,
     hints: HintScorer,
     dump: Option<TensorFile>,
+    trajectories: Vec<PredictedTrajectory>,
     /// Steps of all samples together.
     steps: usize,
 }
 
-impl Part {
-    fn new(
-        candidate: TaskModel<'_>,
-        samples: &[Trajectory<'_>],
-        changes: &BatchTransform,
-        manner: EvalOptions,
-    ) -> Result<Part, EvaluateError> {
-        let Prepared { batch, outputs: truth } = Prepared::new(samples, changes, 0)?;
+impl MicroBatch<'_> {
+    fn evaluate(
+        &self,
+        model: TaskModel<'_>,
+        transform: &BatchTransform,
+        options: &EvalOptions,
+    ) -> Result<Evaluated, EvaluateError> {
+        let TaskModel { network, weights, task, algorithm } = model;
+        let PreparedBatch { batch, outputs: truth } = PreparedBatch::new(self.samples, transform, 0)?;
         let batch = &batch;
         let (mut hints, mut steps) = (HintScorer::default(), 0);
-        let mut watch = manner.hints.then(|| HintScoreObserver::new(samples, changes, batch, &mut hints));
-        let mut dump = manner.dump.then(|| Dump::new(batch));
-        let logits = unroll(candidate, batch, manner.steps, &mut |shown| {
-            steps += shown.active.len();
-            if let Some(watch) = &mut watch {
-                watch.observe(shown);
+        let mut scores = options.hints.then(|| HintScoreObserver::new(self.samples, transform, batch, &mut hints));
+        let mut dump = self.dumped.then(|| Dump::new(batch));
+        let range = self.first..self.first + self.samples.len();
+        let wanted: Vec<usize> = options.trajectories.range(range).map(|sample| sample - self.first).collect();
+        let mut trajectories = (!wanted.is_empty()).then(|| TrajectoryObserver::new(batch, wanted.clone()));
+        let ctx = network.context(weights, task);
+        let termination = options.steps.termination(algorithm, batch.nodes());
+        let logits = network.unroll(&ctx, batch, termination, Mode::Evaluate, &mut |view| {
+            steps += view.active.len();
+            if let Some(scores) = &mut scores {
+                scores.observe(view);
             }
             if let Some(dump) = &mut dump {
-                dump.observe(shown);
+                dump.observe(view);
+            }
+            if let Some(trajectories) = &mut trajectories {
+                trajectories.observe(view);
             }
         });
-        watch.map_or(Ok(()), HintScoreObserver::finish)?;
+        scores.map_or(Ok(()), HintScoreObserver::finish)?;
         let dump = dump.map(|dump| dump.finish(&logits));
-        let predicted = logits.into_iter().map(|(place, logits)| decide(batch, place, logits)).collect();
-        Ok(Part { truth, predicted, hints, dump, steps })
+        let predicted = logits.iter().map(|(index, logits)| decode(batch, *index, logits.clone()));
+        let predicted = predicted.collect::<Result<Vec<_>, _>>()?;
+        let trajectories = match trajectories {
+            None => Vec::new(),
+            Some(observer) => {
+                let pairs: Vec<(&Probe, &Array)> = truth.iter().map(|(probe, _)| probe).zip(&predicted).collect();
+                let outputs = clrs::score::hard_decode(&pairs, self.samples.len(), batch.nodes())?;
+                let outputs: Vec<_> = wanted.iter().map(|&sample| outputs[sample].clone()).collect();
+                let samples: Vec<_> = wanted.iter().map(|&sample| (self.first + sample, self.samples[sample])).collect();
+                observer.finish(&samples, &outputs, &logits)?
+            }
+        };
+        Ok(Evaluated { truth, predicted, hints, dump, trajectories, steps })
     }
 }
 
-/// Samples of one set in batches that the network reads, to be judged again and again.
+/// Samples of one set as batches, to be evaluated again and again: the validation set of a run.
 pub struct EvalBatches {
-    runs: Trajectories,
-    batches: Vec<Prepared>,
+    samples: Trajectories,
+    batches: Vec<PreparedBatch>,
 }
 
 impl EvalBatches {
-    /// Cuts samples into batches and changes them as a recipe says.
-    pub fn new(runs: Trajectories, changes: &BatchTransform, batch_size: usize) -> Result<EvalBatches, EvaluateError> {
-        let samples = judged_samples(&runs)?;
-        let batches = samples.chunks(batch_size).enumerate();
-        let batches = batches.map(|(number, samples)| Prepared::new(samples, changes, number as u64));
+    /// Splits samples into batches and transforms them.
+    pub fn new(samples: Trajectories, transform: &BatchTransform, batch_size: usize) -> Result<EvalBatches, EvaluateError> {
+        let all = samples_of_one_size(&samples)?;
+        let batches = all.chunks(batch_size).enumerate();
+        let batches = batches.map(|(number, samples)| PreparedBatch::new(samples, transform, number as u64));
         let batches = batches.collect::<Result<_, _>>()?;
-        Ok(EvalBatches { runs, batches })
+        Ok(EvalBatches { samples, batches })
     }
 
-    /// Judges a network on them, which takes as many steps as the algorithm did.
-    pub fn judge(&self, candidate: TaskModel<'_>) -> Result<Metrics, EvaluateError> {
-        let TaskModel { network, weights, task, .. } = candidate;
-        let predict = |Prepared { batch, .. }: &Prepared| predict(network, weights, task, batch);
-        let predicted: Vec<Vec<Array>> = self.batches.iter().map(predict).collect();
-        let mut answers = PredictionAccumulator::default();
-        self.batches.iter().zip(&predicted).for_each(|(batch, predicted)| answers.add(&batch.outputs, predicted));
-        let samples: Vec<Trajectory<'_>> = self.runs.iter().collect();
-        Ok(answers.judge(&samples, candidate.algorithm)?.outcome)
+    /// Evaluates a network with the true number of steps. `progress` is called after every batch and can stop the evaluation.
+    pub fn evaluate(
+        &self,
+        model: TaskModel<'_>,
+        progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Metrics, EvaluateError> {
+        let TaskModel { network, weights, task, algorithm } = model;
+        let mut predictions = PredictionAccumulator::default();
+        for PreparedBatch { batch, outputs } in &self.batches {
+            predictions.add(outputs, &predict(network, weights, task, batch)?);
+            if progress(batch.samples()).is_break() {
+                return Err(EvaluateError::Stopped);
+            }
+        }
+        let samples: Vec<Trajectory<'_>> = self.samples.iter().collect();
+        Ok(predictions.score(&samples, algorithm)?.metrics)
     }
 }
 
-/// The decisions of a network on a batch, which takes as many steps as the algorithm did: an array per output, in the dense layout
-/// and the order of the dense batch. It is computed in parts, each on one thread.
-pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Vec<Array> {
-    let unroll = |part: Batch| {
-        let logits = network.unroll(&network.pass(weights, task), &part, Mode::Evaluate, &mut |_, _, _| {});
-        (part, logits)
+/// Decisions of a network on a batch with the true number of steps: a dense array per output, in the order of the dense batch. Runs in
+/// micro-batches, one per thread.
+pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Result<Vec<Array>, EvaluateError> {
+    let unroll = |micro_batch: Batch| {
+        let ctx = network.context(weights, task);
+        let logits = network.unroll(&ctx, &micro_batch, Termination::TrueLength, Mode::Evaluate, &mut |_| {});
+        (micro_batch, logits)
     };
-    let parts: Vec<_> = batch.parts(eval_micro_batch(batch.nodes())).into_par_iter().map(unroll).collect();
+    let unrolled: Vec<_> = batch.micro_batches(eval_micro_batch(batch.nodes())).into_par_iter().map(unroll).collect();
     let outputs = batch.spec().iter().enumerate().filter(|(_, probe)| probe.stage == Stage::Output);
-    let mut predicted: Vec<(usize, Array)> = outputs.map(|(place, probe)| (place, undecided(probe, batch))).collect();
-    for (part, logits) in parts {
-        for ((place, array), (_, logits)) in predicted.iter_mut().zip(logits) {
-            write(&batch.spec()[*place], batch.nodes(), logits, part.order().iter().copied(), array);
+    let mut predicted: Vec<(usize, Array)> = outputs.map(|(index, probe)| (index, zeros(probe, batch))).collect();
+    for (micro_batch, logits) in unrolled {
+        for ((index, array), (_, logits)) in predicted.iter_mut().zip(logits) {
+            write(&batch.spec()[*index], batch.nodes(), logits, micro_batch.order().iter().copied(), array)?;
         }
     }
-    predicted.into_iter().map(|(_, array)| array).collect()
-}
-
-/// A batch that the network reads, and the outputs that are true.
-struct Prepared {
-    batch: Batch,
-    outputs: Vec<(Probe, Array)>,
-}
-
-impl Prepared {
-    /// Of hints the first row is kept, which the network is given, and how many there are.
-    fn new(samples: &[Trajectory<'_>], changes: &BatchTransform, number: u64) -> Result<Prepared, EvaluateError> {
-        if samples.iter().any(|sample| sample.steps() == 0) {
-            return Err(EvaluateError::NoSteps);
-        }
-        let mut dense = changes.apply(Dense::new(&first_rows(samples).iter().collect::<Vec<_>>(), 0)?, number)?;
-        dense.lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
-        let batch = Batch::new(&dense);
-        let pairs = dense.spec.iter().cloned().zip(dense.arrays);
-        Ok(Prepared { batch, outputs: pairs.filter(|(probe, _)| probe.stage == Stage::Output).collect() })
-    }
-}
-
-/// The samples as if they ended after their first step.
-fn first_rows(samples: &[Trajectory<'_>]) -> Trajectories {
-    let mut first = Trajectories::new(samples[0].spec().clone());
-    for sample in samples {
-        let cells = sample.iter().map(|(probe, cells)| cells.slice(0..probe.width(sample.nodes())));
-        let cells: Vec<Cells<'_>> = cells.collect();
-        first.push(sample.nodes(), 1, &cells).expect("cells of a run of these probes");
-    }
-    first
-}
-
-/// The logits of all outputs by their places in the spec, samples in the batch's order.
-fn unroll(
-    TaskModel { network, weights, task, algorithm }: TaskModel<'_>,
-    batch: &Batch,
-    steps: Steps,
-    watch: &mut dyn FnMut(&StepView<'_>),
-) -> Vec<(usize, Tensor<3>)> {
-    // The first hint row is given, the others are predicted.
-    let most = algorithm.max_steps(batch.nodes()).saturating_sub(1).max(1);
-    let pass = &network.pass(weights, task);
-    match steps {
-        Steps::Oracle => network.watch(pass, batch, Mode::Evaluate, watch),
-        Steps::Max => network.watch(pass, &batch.clone().with_steps(most), Mode::Evaluate, watch),
-        Steps::Fixpoint => network.settle(pass, batch, most, watch),
-    }
+    Ok(predicted.into_iter().map(|(_, array)| array).collect())
 }

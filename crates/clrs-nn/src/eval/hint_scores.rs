@@ -1,53 +1,55 @@
-//! Scores of hints while a network runs: a step at a time, since all steps of a batch can take gigabytes.
+//! Hint scores, accumulated while the network runs: all steps of a batch can take gigabytes.
 
 use clrs::score::HintScorer;
-use clrs::{Array, ArrayData, Batch as Dense, Cells, Probe, Spec, Stage, Trajectories, Trajectory};
+use clrs::{Array, ArrayData, Batch as DenseBatch, Cells, Probe, Spec, Stage, Trajectories, Trajectory};
 
-use crate::eval::predictions::{undecided, write};
+use super::metrics::EvaluateError;
+use super::predictions::{write, zeros};
 use crate::data::batch::Batch;
-use crate::data::loader::BatchTransform;
-use crate::eval::evaluate::EvaluateError;
-use crate::model::network::StepView;
+use crate::data::transform::BatchTransform;
+use crate::model::rollout::StepView;
 
-/// Compares the hints that a batch of samples predicts with those they have. Changes are without random positions.
-pub(crate) struct HintScoreObserver<'w> {
-    samples: &'w [Trajectory<'w>],
-    changes: &'w BatchTransform,
-    batch: &'w Batch,
-    scorer: &'w mut HintScorer,
-    /// What was decided last on every hint, by its place in the spec. Of samples that have ended it stays.
-    decided: Vec<(usize, Array)>,
-    /// The step that is predicted next.
+/// Compares the predicted hints of a batch with the true ones. The transform has no random positions.
+pub(super) struct HintScoreObserver<'o> {
+    samples: &'o [Trajectory<'o>],
+    transform: &'o BatchTransform,
+    batch: &'o Batch,
+    scorer: &'o mut HintScorer,
+    /// Last decisions on every hint, by its index in the spec. Those on samples that have ended stay.
+    decisions: Vec<(usize, Array)>,
+    /// Step that is predicted next.
     next: usize,
     error: Option<EvaluateError>,
 }
 
-impl<'w> HintScoreObserver<'w> {
-    pub(crate) fn new(
-        samples: &'w [Trajectory<'w>],
-        changes: &'w BatchTransform,
-        batch: &'w Batch,
-        scorer: &'w mut HintScorer,
-    ) -> HintScoreObserver<'w> {
-        HintScoreObserver { samples, changes, batch, scorer, decided: Vec::new(), next: 1, error: None }
+impl<'o> HintScoreObserver<'o> {
+    pub(super) fn new(
+        samples: &'o [Trajectory<'o>],
+        transform: &'o BatchTransform,
+        batch: &'o Batch,
+        scorer: &'o mut HintScorer,
+    ) -> HintScoreObserver<'o> {
+        HintScoreObserver { samples, transform, batch, scorer, decisions: Vec::new(), next: 1, error: None }
     }
 
-    pub(crate) fn observe(&mut self, shown: &StepView<'_>) {
+    pub(super) fn observe(&mut self, view: &StepView<'_>) {
         let batch = self.batch;
-        if self.decided.is_empty() {
-            self.decided = shown.hints.iter().map(|(place, _)| (*place, undecided(&batch.spec()[*place], batch))).collect();
+        if self.decisions.is_empty() {
+            self.decisions = view.hints.iter().map(|(index, _)| (*index, zeros(&batch.spec()[*index], batch))).collect();
         }
-        for ((place, logits), (_, array)) in shown.hints.iter().zip(&mut self.decided) {
-            let places = shown.active.iter().map(|&at| batch.order()[at]);
-            write(&batch.spec()[*place], batch.nodes(), logits.clone(), places, array);
+        for ((index, logits), (_, array)) in view.hints.iter().zip(&mut self.decisions) {
+            let samples = view.active.iter().map(|&sample| batch.order()[sample]);
+            if let Err(error) = write(&batch.spec()[*index], batch.nodes(), logits.clone(), samples, array) {
+                self.error.get_or_insert(error);
+            }
         }
         self.score();
     }
 
-    /// Scores steps that the network did not take any more, too.
-    pub(crate) fn finish(mut self) -> Result<(), EvaluateError> {
+    /// Scores the remaining steps, which the network did not take.
+    pub(super) fn finish(mut self) -> Result<(), EvaluateError> {
         let longest = self.samples.iter().map(Trajectory::steps).max().unwrap_or(0);
-        while self.next < longest && !self.decided.is_empty() {
+        while self.next < longest && !self.decisions.is_empty() {
             self.score();
         }
         self.error.map_or(Ok(()), Err)
@@ -58,13 +60,13 @@ impl<'w> HintScoreObserver<'w> {
         let step = self.next;
         self.next += 1;
         let longer: Vec<usize> = (0..self.samples.len()).filter(|&sample| self.samples[sample].steps() > step).collect();
-        if longer.is_empty() || self.error.is_some() || self.decided.is_empty() {
+        if longer.is_empty() || self.error.is_some() || self.decisions.is_empty() {
             return;
         }
         let scored = || {
-            let truth = self.changes.apply(row(self.samples, &longer, step)?, 0)?;
-            let of = |(place, array): &(usize, Array)| (self.batch.spec()[*place].name.clone(), some(array, &longer));
-            let predicted: Vec<_> = self.decided.iter().map(of).collect();
+            let truth = self.transform.apply(hint_row(self.samples, &longer, step)?, 0)?;
+            let select = |(index, array): &(usize, Array)| (self.batch.spec()[*index].name.clone(), select(array, &longer));
+            let predicted: Vec<_> = self.decisions.iter().map(select).collect();
             let named: Vec<(&str, &Array)> = predicted.iter().map(|(name, array)| (&**name, array)).collect();
             Ok::<_, EvaluateError>(self.scorer.add(step, &truth, &named)?)
         };
@@ -73,24 +75,24 @@ impl<'w> HintScoreObserver<'w> {
 }
 
 /// One step of the hints of some samples.
-fn row(samples: &[Trajectory<'_>], places: &[usize], step: usize) -> Result<Dense, EvaluateError> {
+fn hint_row(samples: &[Trajectory<'_>], indices: &[usize], step: usize) -> Result<DenseBatch, EvaluateError> {
     let is_hint = |probe: &&Probe| probe.stage == Stage::Hint;
     let spec = samples[0].spec().iter().filter(is_hint).cloned().collect();
-    let mut runs = Trajectories::new(Spec::new(spec).expect("names are taken once"));
-    for sample in places.iter().map(|&place| &samples[place]) {
+    let mut rows = Trajectories::new(Spec::new(spec).expect("names are unique"));
+    for sample in indices.iter().map(|&index| &samples[index]) {
         let cells = sample.iter().filter(|(probe, _)| is_hint(probe)).map(|(probe, cells)| {
             let width = probe.width(sample.nodes());
             cells.slice(step * width..(step + 1) * width)
         });
-        runs.push(sample.nodes(), 1, &cells.collect::<Vec<Cells<'_>>>()).expect("cells of a run of these probes");
+        rows.push(sample.nodes(), 1, &cells.collect::<Vec<Cells<'_>>>()).expect("a row of a sample of this spec");
     }
-    Ok(Dense::new(&runs.iter().collect::<Vec<_>>(), 0)?)
+    Ok(DenseBatch::new(&rows.iter().collect::<Vec<_>>(), 0)?)
 }
 
-/// Some samples of an array.
-fn some(array: &Array, places: &[usize]) -> Array {
+/// Samples of an array by index.
+fn select(array: &Array, indices: &[usize]) -> Array {
     let ArrayData::F64(values) = &array.data else { unreachable!("decisions are f64") };
     let row = values.len() / array.shape[0];
-    let values = places.iter().flat_map(|&place| &values[place * row..][..row]).copied().collect();
-    Array { shape: [&[places.len()], &array.shape[1..]].concat(), data: ArrayData::F64(values) }
+    let values = indices.iter().flat_map(|&index| &values[index * row..][..row]).copied().collect();
+    Array { shape: [&[indices.len()], &array.shape[1..]].concat(), data: ArrayData::F64(values) }
 }

@@ -1,71 +1,78 @@
-//! From logits to decisions, and from decisions to a judgement.
+//! From logits to decisions, and from decisions to metrics.
 
 use burn::tensor::Tensor;
 use clrs::batch::{Array, ArrayData, row_shape};
 use clrs::score::{self, SampleResult};
-use clrs::{AnyAlgorithm, Batch as Dense, Column, Kind, Probe, Spec, Trajectory};
+use clrs::{AnyAlgorithm, Batch as DenseBatch, Column, Kind, Probe, Spec, Trajectory};
 
+use super::metrics::{EvaluateError, Metrics};
 use crate::data::batch::Batch;
-use crate::eval::evaluate::{EvaluateError, Metrics};
-use crate::model::feedback::{self, SCORED};
+use crate::model::feedback::{self, SINKHORN_SCORED, argmax};
 
-/// The decisions on a probe as a dense array, samples in the order in which they came into the batch.
-pub(crate) fn decide(batch: &Batch, place: usize, logits: Tensor<3>) -> Array {
-    let probe = &batch.spec()[place];
-    let mut array = undecided(probe, batch);
-    write(probe, batch.nodes(), logits, batch.order().iter().copied(), &mut array);
-    array
+/// Decisions on a probe as a dense array, samples in the order of the dense batch.
+pub(super) fn decode(batch: &Batch, index: usize, logits: Tensor<3>) -> Result<Array, EvaluateError> {
+    let probe = &batch.spec()[index];
+    let mut array = zeros(probe, batch);
+    write(probe, batch.nodes(), logits, batch.order().iter().copied(), &mut array)?;
+    Ok(array)
 }
 
-/// An array of zeros for the decisions on a probe.
-pub(crate) fn undecided(probe: &Probe, batch: &Batch) -> Array {
+/// A dense array of zeros for the decisions on a probe.
+pub(super) fn zeros(probe: &Probe, batch: &Batch) -> Array {
     let shape: Vec<usize> = [batch.samples()].into_iter().chain(row_shape(probe, batch.nodes())).collect();
     let cells = shape.iter().product();
     Array { shape, data: ArrayData::F64(vec![0.0; cells]) }
 }
 
-/// Writes decisions on some samples, `[samples, R, K]`, to their places: pointers as nodes again.
-pub(crate) fn write(
+/// Writes the decisions on some samples, `[samples, R, K]`, to their indices in a dense array; pointers as nodes.
+pub(super) fn write(
     probe: &Probe,
     nodes: usize,
     logits: Tensor<3>,
-    places: impl ExactSizeIterator<Item = usize>,
+    samples: impl ExactSizeIterator<Item = usize>,
     array: &mut Array,
-) {
-    let decided: Vec<f32> = feedback::hard(probe.kind, logits, SCORED).try_into_vec_as().expect("f32");
-    let ArrayData::F64(values) = &mut array.data else { unreachable!("`undecided` makes no other") };
+) -> Result<(), EvaluateError> {
+    let shape = logits.dims();
+    let mut decided: Vec<f32> = logits.try_into_vec_as().expect("f32");
+    // A network that has diverged has no decisions.
+    if let Some(&value) = decided.iter().find(|value| !value.is_finite()) {
+        return Err(EvaluateError::NotFinite { probe: probe.name.to_string(), value });
+    }
+    feedback::decide(probe.kind, &mut decided, shape, SINKHORN_SCORED);
+    let ArrayData::F64(values) = &mut array.data else { unreachable!("`zeros` creates f64 arrays") };
     let row = values.len() / array.shape[0];
     let as_nodes = probe.kind == Kind::Pointer || probe.kind == Kind::Permutation;
-    for (decided, sample) in decided.chunks_exact(decided.len() / places.len()).zip(places) {
-        let into = &mut values[sample * row..(sample + 1) * row];
+    for (decided, sample) in decided.chunks_exact(decided.len() / samples.len()).zip(samples) {
+        let values = &mut values[sample * row..(sample + 1) * row];
         if as_nodes {
-            for (into, one_hot) in into.iter_mut().zip(decided.chunks_exact(nodes)) {
-                *into = feedback::argmax(one_hot) as f64;
+            for (value, one_hot) in values.iter_mut().zip(decided.chunks_exact(nodes)) {
+                *value = argmax(one_hot) as f64;
             }
         } else {
-            into.iter_mut().zip(decided).for_each(|(into, decided)| *into = f64::from(*decided));
+            values.iter_mut().zip(decided).for_each(|(value, decided)| *value = f64::from(*decided));
         }
     }
+    Ok(())
 }
 
-/// True and predicted outputs of many batches. Only outputs are put together: the hints of a large set take gigabytes.
+/// True and predicted outputs of many batches. Outputs only: the hints of a large set take gigabytes.
 #[derive(Default)]
-pub(crate) struct PredictionAccumulator {
+pub(super) struct PredictionAccumulator {
     probes: Vec<Probe>,
     truth: Vec<Array>,
     predicted: Vec<Array>,
 }
 
-/// The outcome, and of every sample its outputs and the verdict.
-pub(crate) struct Judgement {
-    pub(crate) outcome: Metrics,
-    pub(crate) predicted: Vec<Vec<Column>>,
-    pub(crate) verdicts: Vec<SampleResult>,
+/// Metrics of a set, and the predicted outputs and result of every sample.
+pub(super) struct Scored {
+    pub(super) metrics: Metrics,
+    pub(super) predicted: Vec<Vec<Column>>,
+    pub(super) results: Vec<SampleResult>,
 }
 
 impl PredictionAccumulator {
     /// Adds a batch.
-    pub(crate) fn add(&mut self, truth: &[(Probe, Array)], predicted: &[Array]) {
+    pub(super) fn add(&mut self, truth: &[(Probe, Array)], predicted: &[Array]) {
         if self.probes.is_empty() {
             let empty = |array: &Array| Array { shape: [&[0], &array.shape[1..]].concat(), data: ArrayData::F64(Vec::new()) };
             self.probes = truth.iter().map(|(probe, _)| probe.clone()).collect();
@@ -76,32 +83,33 @@ impl PredictionAccumulator {
         self.predicted.iter_mut().zip(predicted).for_each(|(all, array)| append(all, array));
     }
 
-    /// Judges all that was added: these samples.
-    pub(crate) fn judge(self, samples: &[Trajectory<'_>], algorithm: &dyn AnyAlgorithm) -> Result<Judgement, EvaluateError> {
+    /// Scores the predictions of all samples, given in the order in which they were added.
+    pub(super) fn score(self, samples: &[Trajectory<'_>], algorithm: &dyn AnyAlgorithm) -> Result<Scored, EvaluateError> {
         let PredictionAccumulator { probes, truth, predicted } = self;
         let nodes = samples.first().ok_or(EvaluateError::NoSamples)?.nodes();
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
-        let whole = Dense { spec: Spec::new(probes.clone()).expect("names are taken once"), arrays: truth, lengths };
+        let truth = DenseBatch { spec: Spec::new(probes.clone()).expect("names are unique"), arrays: truth, lengths };
         let named: Vec<(&str, &Array)> = probes.iter().map(|probe| &*probe.name).zip(&predicted).collect();
-        let scores = score::evaluate(&whole, &named)?;
+        let scores = score::evaluate(&truth, &named)?;
         let pairs: Vec<(&Probe, &Array)> = probes.iter().zip(&predicted).collect();
         let predicted = score::hard_decode(&pairs, samples.len(), nodes)?;
         let results = score::check_samples(algorithm, samples, &predicted)?;
-        let share =
-            |holds: fn(&SampleResult) -> bool| results.iter().filter(|result| holds(result)).count() as f64 / results.len() as f64;
-        let outcome = Metrics {
+        let share = |holds: fn(&SampleResult) -> bool| {
+            results.iter().filter(|result| holds(result)).count() as f64 / results.len() as f64
+        };
+        let metrics = Metrics {
             outputs: scores.outputs,
             score: scores.score,
             validity: share(|result| result.failure.is_none()),
             exact_match: share(|result| result.exact_match),
         };
-        Ok(Judgement { outcome, predicted, verdicts: results })
+        Ok(Scored { metrics, predicted, results })
     }
 }
 
-/// Adds an array at the end along the first axis, as f64.
+/// Appends an array along the first axis, as f64.
 fn append(all: &mut Array, array: &Array) {
-    let ArrayData::F64(values) = &mut all.data else { unreachable!("`Answers::add` makes no other") };
+    let ArrayData::F64(values) = &mut all.data else { unreachable!("accumulated arrays are f64") };
     match &array.data {
         ArrayData::F64(data) => values.extend_from_slice(data),
         ArrayData::F32(data) => values.extend(data.iter().map(|&x| f64::from(x))),

@@ -1,34 +1,66 @@
-//! Networks that were trained: from the folder of a run back to a network.
+//! Trained models: from a run directory back to a network.
 
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::OnceLock;
 
-use clrs::registry::UnknownAlgorithm;
-use clrs::{AnyAlgorithm, Registry};
+use burn::tensor::Device;
+use clrs::{AnyAlgorithm, Spec, Trajectories};
 
-use crate::data::loader::{self, DataError};
-use crate::model::network::{BuildError, Network, Task};
-use crate::exec::parameters::Parameters;
+use super::batches::SPLIT;
+use super::evaluate::{EvalOptions, EvalReport, TaskModel, evaluate};
+use super::metrics::EvaluateError;
 use crate::config::recipe::Recipe;
-use crate::run::directory::{self, RunError};
+use crate::data::error::DataError;
+use crate::data::eval_set::EvalSet;
+use crate::data::sets;
+use crate::data::tasks::{TaskError, algorithms};
+use crate::data::transform::BatchTransform;
+use crate::exec::parameters::Parameters;
+use crate::exec::weights::Weights;
+use crate::model::network::{BuildError, Network, Task};
+use crate::model::registries::Registries;
+use crate::run::checkpoint::{CheckpointFile, TaskSpecs};
+use crate::run::directory::{self, BEST, LAST};
+use crate::run::error::RunError;
 
-/// A network of a run.
+/// The network of a run.
+///
+/// ```no_run
+/// use clrs_nn::eval::evaluate::EvalOptions;
+/// use clrs_nn::eval::trained::TrainedModel;
+/// use clrs_nn::data::eval_set::EvalSet;
+/// use std::ops::ControlFlow;
+///
+/// let model = TrainedModel::open("runs/bfs")?;
+/// let report = model.evaluate("bfs", &EvalSet::sampled(64), &EvalOptions::default(), &mut |_| ControlFlow::Continue(()))?;
+/// println!("{:.1}%", 100.0 * report.metrics.score);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct TrainedModel {
     /// How it was trained.
     pub recipe: Recipe,
-    /// What it was trained for, in the order of its tasks.
+    /// What it was trained on, in the order of its tasks.
     pub algorithms: Vec<&'static dyn AnyAlgorithm>,
     /// The network.
     pub network: Network,
     /// Its parameters.
     pub parameters: Parameters,
-    /// Updates of the parameters before the checkpoint.
+    /// Training steps before the checkpoint.
     pub step: usize,
+    /// Specs of the samples that it was trained on, by task.
+    recorded: Vec<Spec>,
+    device: Device,
+    weights: OnceLock<Weights>,
 }
 
 /// Which parameters of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Checkpoint {
     /// Those of the best validation.
+    #[default]
     Best,
     /// Those of the last checkpoint; at the end of a run, those of its last step.
     Last,
@@ -36,78 +68,150 @@ pub enum Checkpoint {
     File(PathBuf),
 }
 
+impl FromStr for Checkpoint {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Checkpoint, Infallible> {
+        Ok(match text {
+            "best" => Checkpoint::Best,
+            "last" => Checkpoint::Last,
+            file => Checkpoint::File(file.into()),
+        })
+    }
+}
+
+impl std::fmt::Display for Checkpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Checkpoint::Best => f.write_str("best"),
+            Checkpoint::Last => f.write_str("last"),
+            Checkpoint::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
 /// Why a run has no network.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
 pub enum OpenModelError {
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error("{}: {error}", .path.display())]
-    Task { path: PathBuf, error: Box<TaskError> },
-    #[error("{}: {error}", .path.display())]
-    Build { path: PathBuf, error: BuildError },
-    #[error("{}: there is no {checkpoint} checkpoint yet: its training has not come to a validation", .path.display())]
+    #[error("{}: {source}", .path.display())]
+    Task { path: PathBuf, source: TaskError },
+    #[error("{}: {source}", .path.display())]
+    Data { path: PathBuf, source: DataError },
+    #[error("{}: {source}", .path.display())]
+    Build { path: PathBuf, source: BuildError },
+    #[error("{}: the checkpoint is of {found}, the recipe of {expected}", .path.display())]
+    OtherTasks { path: PathBuf, found: String, expected: String },
+    #[error("{}: no {checkpoint} checkpoint yet; its training has not reached a validation", .path.display())]
     NoCheckpoint { path: PathBuf, checkpoint: &'static str },
 }
 
-/// Why a recipe's algorithms cannot be learnt.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum TaskError {
-    #[error("no algorithm to learn: set `algorithms`")]
-    None,
-    #[error(transparent)]
-    Algorithm(#[from] UnknownAlgorithm),
-    #[error("{0} is named twice in `algorithms`")]
-    Twice(String),
-    #[error(transparent)]
-    Data(#[from] DataError),
-}
-
 impl TrainedModel {
-    /// Reads the folder of a run.
-    pub fn open(folder: &Path, checkpoint: &Checkpoint, registry: &Registry) -> Result<TrainedModel, OpenModelError> {
-        let recipe = directory::read_recipe(folder)?;
-        let path = folder.join("config.toml");
-        let (algorithms, tasks) = match tasks(&recipe, registry) {
-            Ok(tasks) => tasks,
-            Err(error) => return Err(OpenModelError::Task { path, error: Box::new(error) }),
+    /// Opens the best checkpoint of a run with built-in algorithms and processors, on the CPU.
+    pub fn open(run: impl AsRef<Path>) -> Result<TrainedModel, OpenModelError> {
+        TrainedModel::open_with(run.as_ref(), &Checkpoint::Best, &Registries::builtin(), &Device::flex())
+    }
+
+    /// Opens a checkpoint of a run. Neither the training data nor the working directory matters.
+    pub fn open_with(
+        run: &Path,
+        checkpoint: &Checkpoint,
+        registries: &Registries,
+        device: &Device,
+    ) -> Result<TrainedModel, OpenModelError> {
+        let recipe = directory::read_recipe(run)?;
+        let config = || run.join("config.toml");
+        let algorithms = algorithms(&recipe, &registries.algorithms);
+        let algorithms = algorithms.map_err(|source| OpenModelError::Task { path: config(), source })?;
+        let of_run = |file: &str, checkpoint: &'static str| {
+            let path = run.join(file);
+            let missing = OpenModelError::NoCheckpoint { path: run.into(), checkpoint };
+            if path.exists() { Ok(path) } else { Err(missing) }
         };
-        let (mut network, mut parameters) =
-            Network::new(tasks, &recipe.network, recipe.seed).map_err(|error| OpenModelError::Build { path, error })?;
+        let path = match checkpoint {
+            Checkpoint::Best => of_run(BEST, "best")?,
+            Checkpoint::Last => of_run(LAST, "last")?,
+            Checkpoint::File(path) => path.clone(),
+        };
+        let file = CheckpointFile::read(&path)?;
+        if !matches!(checkpoint, Checkpoint::File(_)) {
+            file.ensure_recipe(&recipe, &path)?;
+        }
+        let TaskSpecs { tasks, recorded } = match file.specs() {
+            Some(specs) => specs.clone(),
+            None => format_1_specs(&recipe, &algorithms).map_err(|source| OpenModelError::Data { path: config(), source })?,
+        };
+        if !tasks.iter().map(|task| task.name.as_str()).eq(algorithms.iter().map(|algorithm| algorithm.name())) {
+            let found = tasks.iter().map(|task| task.name.as_str()).collect::<Vec<_>>().join(", ");
+            let expected = recipe.algorithms.join(", ");
+            return Err(OpenModelError::OtherTasks { path, found, expected });
+        }
+        let built = Network::with_processors(tasks, &recipe.model, &registries.processors, recipe.seed);
+        let (mut network, mut parameters) = built.map_err(|source| OpenModelError::Build { path: config(), source })?;
         network.fused = recipe.fused;
-        let of_run = |name: &'static str| {
-            let file = folder.join(format!("{name}.safetensors"));
-            let missing = || OpenModelError::NoCheckpoint { path: folder.into(), checkpoint: name };
-            if file.exists() { Ok(file) } else { Err(missing()) }
-        };
-        let file = match checkpoint {
-            Checkpoint::Best => of_run("best")?,
-            Checkpoint::Last => of_run("last")?,
-            Checkpoint::File(file) => file.clone(),
-        };
-        let (_, state) = directory::load(&file, &mut parameters)?;
-        Ok(TrainedModel { recipe, algorithms, network, parameters, step: state.step })
+        file.load_parameters(&mut parameters, &path)?;
+        let (step, device) = (file.state().step, device.clone());
+        Ok(TrainedModel { recipe, algorithms, network, parameters, step, recorded, device, weights: OnceLock::new() })
+    }
+
+    /// The model for one of its algorithms.
+    pub fn task(&self, algorithm: &str) -> Result<TaskModel<'_>, EvaluateError> {
+        let task = self.algorithms.iter().position(|of| of.name() == algorithm);
+        let task = task.ok_or_else(|| EvaluateError::NotTrained(algorithm.into()))?;
+        Ok(TaskModel { network: &self.network, weights: self.weights(), task, algorithm: self.algorithms[task] })
+    }
+
+    /// The weights, on the model's device.
+    pub fn weights(&self) -> &Weights {
+        self.weights.get_or_init(|| Weights::no_grad(&self.parameters, &self.device))
+    }
+
+    /// Evaluates the model on a set of one of its algorithms.
+    ///
+    /// `progress` is called after every batch with its number of samples and can stop the evaluation.
+    pub fn evaluate(
+        &self,
+        algorithm: &str,
+        set: &EvalSet,
+        options: &EvalOptions,
+        progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<EvalReport, EvaluateError> {
+        let samples = self.load(algorithm, set)?;
+        self.evaluate_samples(algorithm, &samples, options, progress)
+    }
+
+    /// Loads the samples of a set with the probes that the network was trained with.
+    pub fn load(&self, algorithm: &str, set: &EvalSet) -> Result<Trajectories, EvaluateError> {
+        let model = self.task(algorithm)?;
+        let algorithm = self.algorithms[model.task];
+        Ok(sets::with_spec(set.load(algorithm)?, &self.recorded[model.task], algorithm)?)
+    }
+
+    /// Evaluates the model on samples that [`TrainedModel::load`] returned.
+    pub fn evaluate_samples(
+        &self,
+        algorithm: &str,
+        samples: &Trajectories,
+        options: &EvalOptions,
+        progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<EvalReport, EvaluateError> {
+        let model = self.task(algorithm)?;
+        let transform = BatchTransform::new(&self.recipe, model.algorithm, model.task, SPLIT);
+        evaluate(model, samples, &transform, options, progress)
     }
 }
 
-/// The algorithms of a recipe, and what a network for them is made for.
-pub fn tasks(recipe: &Recipe, registry: &Registry) -> Result<(Vec<&'static dyn AnyAlgorithm>, Vec<Task>), TaskError> {
-    let mut algorithms: Vec<&'static dyn AnyAlgorithm> = Vec::new();
-    for name in &recipe.algorithms {
-        let algorithm = registry.find(name)?;
-        if algorithms.iter().any(|other| other.name() == algorithm.name()) {
-            return Err(TaskError::Twice(name.clone()));
-        }
-        algorithms.push(algorithm);
-    }
-    if algorithms.is_empty() {
-        return Err(TaskError::None);
-    }
-    let task = |algorithm: &&'static dyn AnyAlgorithm| {
-        let spec = loader::network_spec(recipe, *algorithm)?;
-        Ok::<_, TaskError>(Task { name: algorithm.name().into(), spec })
+/// The specs that the recipe of a run of checkpoint format 1 implies.
+fn format_1_specs(recipe: &Recipe, algorithms: &[&'static dyn AnyAlgorithm]) -> Result<TaskSpecs, DataError> {
+    let task = |&algorithm: &&'static dyn AnyAlgorithm| {
+        // The directory of the training data may be gone.
+        let recorded = sets::recorded_spec(&recipe.data, algorithm).unwrap_or_else(|_| Spec::from(algorithm.spec()));
+        let spec = sets::network_spec(recipe, &recorded, algorithm)?;
+        Ok((Task { name: algorithm.name().into(), spec }, recorded))
     };
-    let tasks = algorithms.iter().map(task).collect::<Result<_, _>>()?;
-    Ok((algorithms, tasks))
+    let (tasks, recorded) = algorithms.iter().map(task).collect::<Result<Vec<_>, DataError>>()?.into_iter().unzip();
+    Ok(TaskSpecs { tasks, recorded })
 }

@@ -1,119 +1,132 @@
-//! One pass of a part of a batch through the network: what it reads of the weights, and what it owes them.
+//! One forward and backward pass of a micro-batch: the weights it reads and the gradients it accumulates.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burn::tensor::{Device, Gradients, Tensor};
 
-use crate::exec::features::Affine;
-use crate::exec::fused::{Layers, MessageLayerRefs};
-use crate::model::task_modules::TaskModules;
-use crate::exec::parameters::{ParamId, Linear};
-use crate::exec::weights::{self, Matrix, FoldedWeight, FoldedGradients, Sum, Weights};
+use super::parameters::ParamId;
+use super::weights::{self, FoldedGradients, FoldedWeight, GradAccumulator, TaskLayers, WeightMatrix, Weights};
 
-/// One pass of a part of a batch through the network.
+/// One pass of a micro-batch through the network, for one task.
 pub struct ForwardContext {
     /// Size of hidden vectors.
     pub hidden: usize,
-    /// Whether fused kernels are used where there are some.
+    /// Whether fused kernels are used.
     pub(crate) fused: bool,
-    /// The place of the algorithm among the network's.
-    pub(crate) task: usize,
-    pub(crate) weights: Weights,
-    heads: Arc<TaskModules>,
+    task: usize,
+    weights: Weights,
+    layers: Arc<TaskLayers>,
     leaves: RefCell<BTreeMap<FoldedWeight, Tensor<2>>>,
-    weight_ref: RefCell<BTreeMap<FoldedWeight, WeightRef>>,
-    messages: RefCell<BTreeMap<ParamId, Arc<MessageLayerRefs>>>,
-    /// Fused operations add to gradients of pieces themselves. What they return depends on this number, so that their turn comes
-    /// even where nothing else that they read has a gradient.
+    refs: RefCell<BTreeMap<FoldedWeight, WeightRef>>,
+    deferred: RefCell<BTreeMap<ParamId, Arc<dyn DeferredGradients>>>,
+    /// A zero with a gradient. Fused operations accumulate gradients of weights themselves; their results depend on this tensor,
+    /// so that backward reaches them even where no other input has a gradient.
     pub(crate) grad_anchor: Tensor<1>,
 }
 
-/// A piece that a fused operation reads, and where it adds its gradient.
+/// A weight that a fused operation reads, and the accumulator of its gradient.
 #[derive(Clone)]
 pub(crate) struct WeightRef {
-    pub(crate) matrix: Arc<Matrix>,
-    pub(crate) sum: Arc<Sum>,
+    pub(crate) matrix: Arc<WeightMatrix>,
+    pub(crate) grad: Arc<GradAccumulator>,
+}
+
+/// Gradients that an operation accumulates in its own layout over all steps.
+pub(crate) trait DeferredGradients: Any + Send + Sync {
+    /// Adds them to the gradients of folded weights.
+    fn flush(&self);
 }
 
 impl ForwardContext {
-    pub(crate) fn new(weights: &Weights, task: usize, heads: &Arc<TaskModules>, hidden: usize, fused: bool) -> ForwardContext {
+    pub(crate) fn new(weights: &Weights, task: usize, layers: Arc<TaskLayers>, hidden: usize, fused: bool) -> ForwardContext {
         ForwardContext {
             hidden,
             fused,
             task,
             weights: weights.clone(),
-            heads: Arc::clone(heads),
+            layers,
             leaves: RefCell::default(),
-            weight_ref: RefCell::default(),
-            messages: RefCell::default(),
+            refs: RefCell::default(),
+            deferred: RefCell::default(),
             grad_anchor: weights.leaf(Tensor::zeros([1], &weights.device())),
         }
     }
 
-    /// Where it is computed.
-    pub(crate) fn device(&self) -> Device {
+    /// Index of the task among the network's.
+    pub fn task(&self) -> usize {
+        self.task
+    }
+
+    /// Device that the pass runs on.
+    pub fn device(&self) -> Device {
         self.weights.device()
     }
 
-    /// The value of a parameter.
-    pub fn get(&self, handle: ParamId) -> Tensor<2> {
-        self.piece(FoldedWeight::Whole(handle))
+    /// Value of a parameter.
+    pub fn parameter(&self, id: ParamId) -> Tensor<2> {
+        self.folded(FoldedWeight::Parameter(id))
     }
 
-    /// `x W + b` over rows of hidden vectors.
-    pub fn linear(&self, layer: Linear, x: Tensor<2>) -> Tensor<2> {
-        let rows = x.dims()[0];
-        Affine::new(self, rows, 1).over(layer, x).rows()
+    /// The weights that the pass reads.
+    pub(crate) fn weights(&self) -> &Weights {
+        &self.weights
     }
 
-    /// A piece for ordinary operations.
-    pub(crate) fn piece(&self, piece: FoldedWeight) -> Tensor<2> {
-        let leaf = || self.weights.leaf(self.shared(piece).tensor());
-        self.leaves.borrow_mut().entry(piece).or_insert_with(leaf).clone()
+    /// A folded weight as a tensor.
+    pub(crate) fn folded(&self, weight: FoldedWeight) -> Tensor<2> {
+        let leaf = || self.weights.leaf(self.matrix(weight).tensor());
+        self.leaves.borrow_mut().entry(weight).or_insert_with(leaf).clone()
     }
 
-    /// A piece for fused operations.
-    pub(crate) fn weight_ref(&self, piece: FoldedWeight) -> WeightRef {
-        let make = || WeightRef { matrix: self.shared(piece), sum: Arc::default() };
-        self.weight_ref.borrow_mut().entry(piece).or_insert_with(make).clone()
+    /// A folded weight for fused operations.
+    pub(crate) fn weight_ref(&self, weight: FoldedWeight) -> WeightRef {
+        let make = || WeightRef { matrix: self.matrix(weight), grad: Arc::default() };
+        self.refs.borrow_mut().entry(weight).or_insert_with(make).clone()
     }
 
-    /// The layers of messages, made when they are first asked for.
-    pub(crate) fn messages(&self, layers: Layers) -> Arc<MessageLayerRefs> {
-        let make = || Arc::new(MessageLayerRefs::new(self, layers));
-        Arc::clone(self.messages.borrow_mut().entry(layers.middle.weight).or_insert_with(make))
+    /// The deferred gradients of an operation, identified by one of its parameters and created on first use.
+    pub(crate) fn deferred<T: DeferredGradients>(&self, key: ParamId, make: impl FnOnce() -> T) -> Arc<T> {
+        let known = self.deferred.borrow().get(&key).cloned();
+        let deferred = known.unwrap_or_else(|| {
+            let made: Arc<dyn DeferredGradients> = Arc::new(make());
+            self.deferred.borrow_mut().insert(key, Arc::clone(&made));
+            made
+        });
+        let any: Arc<dyn Any + Send + Sync> = deferred;
+        any.downcast().expect("a key belongs to one type of operation")
     }
 
-    fn shared(&self, piece: FoldedWeight) -> Arc<Matrix> {
-        self.weights.piece(self.task, &self.heads, piece)
+    fn matrix(&self, weight: FoldedWeight) -> Arc<WeightMatrix> {
+        self.weights.folded(self.task, &self.layers, weight)
     }
 
-    /// What was found of the gradients of pieces.
-    pub(crate) fn gradients(&self, found: &mut Gradients) -> FoldedGradients {
-        self.messages.borrow().values().for_each(|layers| layers.hand_on());
+    /// Gradients of folded weights: those of burn's graph and those that fused operations accumulated.
+    pub(crate) fn gradients(&self, graph: &mut Gradients) -> FoldedGradients {
+        self.deferred.borrow().values().for_each(|deferred| deferred.flush());
         let mut gradients = FoldedGradients::new();
-        for (&piece, leaf) in self.leaves.borrow().iter() {
-            if let Some(gradient) = leaf.grad_remove(found) {
-                gradients.insert(piece, gradient.try_into_vec_as().expect("f32"));
+        for (&weight, leaf) in self.leaves.borrow().iter() {
+            if let Some(gradient) = leaf.grad_remove(graph) {
+                gradients.insert(weight, gradient.try_into_vec_as().expect("f32"));
             }
         }
-        for (&piece, WeightRef { sum, .. }) in self.weight_ref.borrow().iter() {
-            let sum = sum.take();
-            if !sum.is_empty() {
-                add(gradients.entry(piece).or_default(), sum);
+        for (&weight, WeightRef { grad, .. }) in self.refs.borrow().iter() {
+            let grad = grad.take();
+            if !grad.is_empty() {
+                add(gradients.entry(weight).or_default(), grad);
             }
         }
         gradients
     }
 }
 
-/// Adds a gradient to others.
-pub(crate) fn add(sum: &mut Vec<f32>, more: Vec<f32>) {
+/// Adds a gradient to a sum, which is empty at first.
+pub(crate) fn add(sum: &mut Vec<f32>, gradient: Vec<f32>) {
     if sum.is_empty() {
-        *sum = more;
+        *sum = gradient;
     } else {
-        weights::add(sum, &more);
+        weights::add(sum, &gradient);
     }
 }

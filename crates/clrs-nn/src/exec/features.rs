@@ -1,133 +1,100 @@
-//! What a processor and the decoders read: features of nodes, edges and the graph, as raw channels (see `weights.rs`).
-
-use std::sync::Arc;
+//! Features of nodes, edges and the graph as processors and decoders read them: raw channels with linear layers on top.
+//!
+//! Shapes: `B` active samples, `N` nodes, `H` hidden size. Encoders are folded into the layers (see [`weights`](super::weights)), so
+//! encodings are computed only where they are asked for.
 
 use burn::tensor::activation::relu;
-use burn::tensor::{Bool, Tensor};
+use burn::tensor::Tensor;
+use clrs::Location;
 
-use crate::model::encoders::Place;
-use crate::exec::fused;
-use crate::exec::parameters::Linear;
-pub use crate::exec::context::ForwardContext;
-use crate::exec::weights::FoldedWeight;
+use super::context::ForwardContext;
+use super::fused;
+use super::parameters::Linear;
+use super::weights::FoldedWeight;
 
-/// What the processor is given in a step. `B` samples are alive, each of `N` nodes.
-pub struct Input<'p> {
-    /// Of nodes, hidden state included.
-    pub nodes: Nodes<'p>,
-    /// Of pairs of nodes.
-    pub edges: Edges<'p>,
-    /// Of the graph.
-    pub graph: Graph<'p>,
-    /// Which pairs are neighbours, `[B, N, N]`; a node is its own. There only if the processor asks for it, or masks decoders.
-    pub adjacency: Option<Tensor<3, Bool>>,
-}
-
-impl<'p> Input<'p> {
-    /// Number of samples.
-    pub fn samples(&self) -> usize {
-        self.nodes.samples
-    }
-
-    /// Number of nodes.
-    pub fn count(&self) -> usize {
-        self.nodes.count
-    }
-
-    /// A sum of layers over nodes, the graph and what else there is, to be put together.
-    pub fn sum(&self) -> Affine<'p> {
-        Affine::new(self.nodes.pass, self.samples(), self.count())
-    }
-
-    /// Which pairs are neighbours.
-    ///
-    /// # Panics
-    /// If the processor did not ask for it.
-    pub fn neighbours(&self) -> Tensor<3, Bool> {
-        self.adjacency.clone().expect("the processor asks for neighbours")
-    }
-
-    /// [`Input::neighbours`] as fused kernels read it.
-    pub(crate) fn neighbour_mask(&self) -> Arc<Vec<bool>> {
-        Arc::new(self.neighbours().into_data().iter::<bool>().collect())
+impl ForwardContext {
+    /// `x W + b` over rows of hidden vectors.
+    pub fn linear(&self, layer: Linear, x: Tensor<2>) -> Tensor<2> {
+        let rows = x.dims()[0];
+        Affine::new(self, rows, 1).over(layer, x).rows()
     }
 }
 
-/// A sum of layers, a row for each node: computed at once, with one pass over the result.
+/// A sum of linear layers with a row per node, evaluated in one pass over the result.
 #[must_use]
-pub struct Affine<'p> {
-    pass: &'p ForwardContext,
+pub struct Affine<'c> {
+    ctx: &'c ForwardContext,
     samples: usize,
-    count: usize,
-    /// What a piece is multiplied with, `[B * N, inputs]`.
-    of_nodes: Vec<(Tensor<2>, FoldedWeight)>,
-    /// The same for all nodes of a sample, `[B, inputs]`.
-    of_samples: Vec<(Tensor<2>, FoldedWeight)>,
+    nodes: usize,
+    /// Products with a row per node: `[B * N, inputs]` and the weight.
+    node_terms: Vec<(Tensor<2>, FoldedWeight)>,
+    /// Products with a row per sample, `[B, inputs]`, shared by its nodes.
+    sample_terms: Vec<(Tensor<2>, FoldedWeight)>,
     constants: Vec<FoldedWeight>,
 }
 
-impl<'p> Affine<'p> {
-    pub(crate) fn new(pass: &'p ForwardContext, samples: usize, count: usize) -> Affine<'p> {
-        Affine { pass, samples, count, of_nodes: Vec::new(), of_samples: Vec::new(), constants: Vec::new() }
+impl<'c> Affine<'c> {
+    pub(crate) fn new(ctx: &'c ForwardContext, samples: usize, nodes: usize) -> Affine<'c> {
+        Affine { ctx, samples, nodes, node_terms: Vec::new(), sample_terms: Vec::new(), constants: Vec::new() }
     }
 
-    /// A layer over encodings and hidden states of nodes.
-    pub fn nodes(mut self, nodes: &Nodes<'_>, layer: Linear) -> Self {
-        self.of_nodes.push((nodes.raw.clone(), FoldedWeight::Layer(layer, Place::Nodes)));
+    /// Adds a layer over node encodings and hidden states.
+    pub fn nodes(mut self, nodes: &NodeFeatures<'_>, layer: Linear) -> Self {
+        self.node_terms.push((nodes.raw.clone(), FoldedWeight::Layer(layer, Location::Node)));
         if let Some(hidden) = &nodes.hidden {
-            self.of_nodes.push((hidden.clone(), FoldedWeight::Block(layer.weight, 1)));
+            self.node_terms.push((hidden.clone(), FoldedWeight::Block(layer.weight, 1)));
         }
-        self.constants.push(FoldedWeight::LayerBias(layer, Place::Nodes));
+        self.constants.push(FoldedWeight::LayerBias(layer, Location::Node));
         self
     }
 
-    /// A layer over encodings of the graph.
-    pub fn graph(mut self, graph: &Graph<'_>, layer: Linear) -> Self {
-        self.of_samples.push((graph.raw.clone(), FoldedWeight::Layer(layer, Place::Graph)));
-        self.constants.push(FoldedWeight::LayerBias(layer, Place::Graph));
+    /// Adds a layer over graph encodings.
+    pub fn graph(mut self, graph: &GraphFeatures<'_>, layer: Linear) -> Self {
+        self.sample_terms.push((graph.raw.clone(), FoldedWeight::Layer(layer, Location::Graph)));
+        self.constants.push(FoldedWeight::LayerBias(layer, Location::Graph));
         self
     }
 
-    /// What a layer over encodings of edges adds to every edge.
+    /// Adds [`EdgeFeatures::bias`] of a layer over edge encodings.
     pub fn edge_bias(mut self, layer: Linear) -> Self {
-        self.constants.push(FoldedWeight::LayerBias(layer, Place::Edges));
+        self.constants.push(FoldedWeight::LayerBias(layer, Location::Edge));
         self
     }
 
-    /// A layer over rows of your own, `[B * N, inputs]`.
+    /// Adds a layer over given rows, `[B * N, inputs]`.
     pub fn over(mut self, layer: Linear, rows: Tensor<2>) -> Self {
-        self.of_nodes.push((rows, FoldedWeight::Whole(layer.weight)));
-        self.constants.push(FoldedWeight::Whole(layer.bias));
+        self.node_terms.push((rows, FoldedWeight::Parameter(layer.weight)));
+        self.constants.push(FoldedWeight::Parameter(layer.bias));
         self
     }
 
-    /// Rows times a piece.
-    pub(crate) fn times(mut self, rows: Tensor<2>, piece: FoldedWeight) -> Self {
-        self.of_nodes.push((rows, piece));
+    /// Adds rows times a folded weight.
+    pub(crate) fn product(mut self, rows: Tensor<2>, weight: FoldedWeight) -> Self {
+        self.node_terms.push((rows, weight));
         self
     }
 
-    /// A piece that is added to all rows.
-    pub(crate) fn constant(mut self, piece: FoldedWeight) -> Self {
-        self.constants.push(piece);
+    /// Adds a folded weight to every row.
+    pub(crate) fn constant(mut self, weight: FoldedWeight) -> Self {
+        self.constants.push(weight);
         self
     }
 
     /// The sum, `[B * N, outputs]`.
     ///
     /// # Panics
-    /// If it has no term with a row for each node.
+    /// If no term has a row per node.
     pub fn rows(self) -> Tensor<2> {
-        let [rows, _] = self.of_nodes[0].0.dims();
+        let [rows, _] = self.node_terms[0].0.dims();
         self.shaped(|outputs| [rows, outputs])
     }
 
-    /// Its rectifier.
+    /// The sum, rectified, `[B * N, outputs]`.
     ///
     /// # Panics
     /// As [`Affine::rows`].
     pub fn relu(self) -> Tensor<2> {
-        let [rows, _] = self.of_nodes[0].0.dims();
+        let [rows, _] = self.node_terms[0].0.dims();
         self.compute(true, |outputs| [rows, outputs])
     }
 
@@ -136,30 +103,31 @@ impl<'p> Affine<'p> {
     /// # Panics
     /// As [`Affine::rows`].
     pub fn by_sample(self) -> Tensor<3> {
-        let (samples, count) = (self.samples, self.count);
-        self.shaped(|outputs| [samples, count, outputs])
+        let (samples, nodes) = (self.samples, self.nodes);
+        self.shaped(|outputs| [samples, nodes, outputs])
     }
 
-    /// The sum in any shape, by the number of outputs.
+    /// The sum in any shape with the same number of elements.
     pub(crate) fn shaped<const D: usize>(self, shape: impl Fn(usize) -> [usize; D]) -> Tensor<D> {
         self.compute(false, shape)
     }
 
     fn compute<const D: usize>(self, rectify: bool, shape: impl Fn(usize) -> [usize; D]) -> Tensor<D> {
-        let Affine { pass, samples, count, of_nodes, of_samples, constants } = self;
-        if pass.fused && of_nodes.len() + of_samples.len() <= fused::MAX_INPUTS {
-            return fused::affine(pass, count, of_nodes, of_samples, constants, rectify, shape);
+        let Affine { ctx, samples, nodes, node_terms, sample_terms, constants } = self;
+        if ctx.fused && node_terms.len() + sample_terms.len() <= fused::MAX_INPUTS {
+            return fused::affine(ctx, nodes, node_terms, sample_terms, constants, rectify, shape);
         }
-        let add = |sum: Tensor<2>, more: Tensor<2>| sum + more;
-        let products =
-            |terms: Vec<(Tensor<2>, FoldedWeight)>| terms.into_iter().map(|(rows, piece)| rows.matmul(pass.piece(piece))).reduce(add);
-        let mut sum = products(of_nodes).expect("a term at least");
-        let constant = constants.into_iter().map(|piece| pass.piece(piece)).reduce(add);
-        if let Some(of_samples) = products(of_samples) {
+        let add = |sum: Tensor<2>, term: Tensor<2>| sum + term;
+        let products = |terms: Vec<(Tensor<2>, FoldedWeight)>| {
+            terms.into_iter().map(|(rows, weight)| rows.matmul(ctx.folded(weight))).reduce(add)
+        };
+        let mut sum = products(node_terms).expect("at least one term");
+        let constant = constants.into_iter().map(|weight| ctx.folded(weight)).reduce(add);
+        if let Some(per_sample) = products(sample_terms) {
             let [_, outputs] = sum.dims();
-            let of_samples = constant.map_or(of_samples.clone(), |constant| of_samples + constant);
-            let rows = sum.reshape([samples, count, outputs]) + of_samples.reshape([samples, 1, outputs]);
-            sum = rows.reshape([samples * count, outputs]);
+            let per_sample = constant.map_or(per_sample.clone(), |constant| per_sample + constant);
+            let rows = sum.reshape([samples, nodes, outputs]) + per_sample.reshape([samples, 1, outputs]);
+            sum = rows.reshape([samples * nodes, outputs]);
         } else if let Some(constant) = constant {
             sum = sum + constant;
         }
@@ -169,107 +137,109 @@ impl<'p> Affine<'p> {
     }
 }
 
-/// Features of nodes and their hidden states: what a layer reads is the encoding and the hidden state, `2 H` numbers.
+/// Node encodings and hidden states. A layer over nodes reads both, `2 H` inputs.
 #[derive(Clone)]
-pub struct Nodes<'p> {
-    pub(crate) pass: &'p ForwardContext,
+pub struct NodeFeatures<'c> {
+    pub(crate) ctx: &'c ForwardContext,
     pub(crate) samples: usize,
-    pub(crate) count: usize,
+    pub(crate) nodes: usize,
     /// `[B * N, channels]`
     pub(crate) raw: Tensor<2>,
-    /// `[B * N, H]`, or nothing where all is 0.
+    /// `[B * N, H]`; `None` where all are zero.
     pub(crate) hidden: Option<Tensor<2>>,
 }
 
-impl Nodes<'_> {
-    /// A layer over encoding and hidden state, `[B * N, outputs]`.
+impl NodeFeatures<'_> {
+    /// A layer over encodings and hidden states, `[B * N, outputs]`.
     pub fn rows(&self, layer: Linear) -> Tensor<2> {
-        Affine::new(self.pass, self.samples, self.count).nodes(self, layer).rows()
+        Affine::new(self.ctx, self.samples, self.nodes).nodes(self, layer).rows()
     }
 
-    /// The same, `[B, N, outputs]`.
+    /// A layer over encodings and hidden states, `[B, N, outputs]`.
     pub fn project(&self, layer: Linear) -> Tensor<3> {
-        Affine::new(self.pass, self.samples, self.count).nodes(self, layer).by_sample()
+        Affine::new(self.ctx, self.samples, self.nodes).nodes(self, layer).by_sample()
     }
 
-    /// The encodings themselves, `[B * N, H]`.
+    /// Encodings, `[B * N, H]`.
     pub fn encoded(&self) -> Tensor<2> {
-        encoded(self.pass, self.raw.clone(), Place::Nodes)
+        encode(self.ctx, self.raw.clone(), Location::Node)
     }
 
-    /// The hidden states, `[B * N, H]`.
+    /// Hidden states, `[B * N, H]`.
     pub fn hidden(&self) -> Tensor<2> {
-        let zeros = || Tensor::zeros([self.samples * self.count, self.pass.hidden], &self.raw.device());
+        let zeros = || Tensor::zeros([self.samples * self.nodes, self.ctx.hidden], &self.raw.device());
         self.hidden.clone().unwrap_or_else(zeros)
     }
 }
 
-/// Features of pairs of nodes.
+/// Encodings of ordered pairs of nodes.
 #[derive(Clone)]
-pub struct Edges<'p> {
-    pub(crate) pass: &'p ForwardContext,
-    /// `[B, N, N, channels]`: the first node, then the second.
+pub struct EdgeFeatures<'c> {
+    pub(crate) ctx: &'c ForwardContext,
+    /// `[B, N, N, channels]`: source node, then target node.
     pub(crate) raw: Tensor<4>,
 }
 
-impl Edges<'_> {
-    /// Raw channels, a row for each pair.
+impl EdgeFeatures<'_> {
+    /// Raw channels with a row per pair, `[B * N * N, channels]`.
     pub(crate) fn raw_rows(&self) -> Tensor<2> {
-        let [samples, count, _, channels] = self.raw.dims();
-        self.raw.clone().reshape([samples * count * count, channels])
+        let [samples, nodes, _, channels] = self.raw.dims();
+        self.raw.clone().reshape([samples * nodes * nodes, channels])
     }
 
-    /// A layer over encodings, `[B, N, N, outputs]`, without what is the same for all edges: [`Edges::bias`].
+    /// A layer over encodings without its constant part, [`EdgeFeatures::bias`]: `[B, N, N, outputs]`.
     pub fn product(&self, layer: Linear) -> Tensor<4> {
-        let [samples, count, ..] = self.raw.dims();
+        let [samples, nodes, ..] = self.raw.dims();
         let rows = self.raw_rows();
-        let piece = FoldedWeight::Layer(layer, Place::Edges);
-        Affine::new(self.pass, rows.dims()[0], 1).times(rows, piece).shaped(|outputs| [samples, count, count, outputs])
+        let weight = FoldedWeight::Layer(layer, Location::Edge);
+        Affine::new(self.ctx, rows.dims()[0], 1).product(rows, weight).shaped(|outputs| [samples, nodes, nodes, outputs])
     }
 
-    /// What a layer adds to every edge, `[1, outputs]`: cheaper to add to something smaller.
+    /// Constant part of a layer over encodings, `[1, outputs]`. It is cheaper to add to a smaller tensor.
     pub fn bias(&self, layer: Linear) -> Tensor<2> {
-        self.pass.piece(FoldedWeight::LayerBias(layer, Place::Edges))
+        self.ctx.folded(FoldedWeight::LayerBias(layer, Location::Edge))
     }
 
-    /// The product for the edge from each node to itself, `[B, N, outputs]`.
-    pub fn product_with_itself(&self, layer: Linear) -> Tensor<3> {
-        let [samples, count, _, channels] = self.raw.dims();
-        let eye = Tensor::<2>::eye(count, &self.raw.device()).reshape([1, count, count, 1]);
-        let own = (self.raw.clone() * eye).sum_dim(1).reshape([samples * count, channels]);
-        own.matmul(self.pass.piece(FoldedWeight::Layer(layer, Place::Edges))).reshape([samples, count, layer.outputs])
+    /// [`EdgeFeatures::product`] of the self-loops alone, `[B, N, outputs]`.
+    pub fn self_loop_product(&self, layer: Linear) -> Tensor<3> {
+        let [samples, nodes, _, channels] = self.raw.dims();
+        let eye = Tensor::<2>::eye(nodes, &self.raw.device()).reshape([1, nodes, nodes, 1]);
+        let own = (self.raw.clone() * eye).sum_dim(1).reshape([samples * nodes, channels]);
+        let weight = self.ctx.folded(FoldedWeight::Layer(layer, Location::Edge));
+        own.matmul(weight).reshape([samples, nodes, layer.outputs])
     }
 
-    /// The encodings themselves, `[B, N, N, H]`: large.
+    /// Encodings, `[B, N, N, H]`. Large: prefer layers over them.
     pub fn encoded(&self) -> Tensor<4> {
-        let [samples, count, ..] = self.raw.dims();
-        encoded(self.pass, self.raw_rows(), Place::Edges).reshape([samples, count, count, self.pass.hidden])
+        let [samples, nodes, ..] = self.raw.dims();
+        encode(self.ctx, self.raw_rows(), Location::Edge).reshape([samples, nodes, nodes, self.ctx.hidden])
     }
 }
 
-/// Features of the graph.
+/// Encodings of the graph.
 #[derive(Clone)]
-pub struct Graph<'p> {
-    pub(crate) pass: &'p ForwardContext,
+pub struct GraphFeatures<'c> {
+    pub(crate) ctx: &'c ForwardContext,
     /// `[B, channels]`
     pub(crate) raw: Tensor<2>,
 }
 
-impl Graph<'_> {
+impl GraphFeatures<'_> {
     /// A layer over encodings, `[B, outputs]`.
     pub fn project(&self, layer: Linear) -> Tensor<2> {
-        let sum = Affine::new(self.pass, self.raw.dims()[0], 1).times(self.raw.clone(), FoldedWeight::Layer(layer, Place::Graph));
-        sum.constant(FoldedWeight::LayerBias(layer, Place::Graph)).rows()
+        let weight = FoldedWeight::Layer(layer, Location::Graph);
+        let sum = Affine::new(self.ctx, self.raw.dims()[0], 1).product(self.raw.clone(), weight);
+        sum.constant(FoldedWeight::LayerBias(layer, Location::Graph)).rows()
     }
 
-    /// The encodings themselves, `[B, H]`.
+    /// Encodings, `[B, H]`.
     pub fn encoded(&self) -> Tensor<2> {
-        encoded(self.pass, self.raw.clone(), Place::Graph)
+        encode(self.ctx, self.raw.clone(), Location::Graph)
     }
 }
 
-/// Encodings of raw channels, a row for each row.
-fn encoded(pass: &ForwardContext, raw: Tensor<2>, place: Place) -> Tensor<2> {
-    let sum = Affine::new(pass, raw.dims()[0], 1).times(raw, FoldedWeight::Encoders(place));
-    sum.constant(FoldedWeight::EncoderBias(place)).rows()
+/// Encodings of raw channels, row by row.
+fn encode(ctx: &ForwardContext, raw: Tensor<2>, location: Location) -> Tensor<2> {
+    let sum = Affine::new(ctx, raw.dims()[0], 1).product(raw, FoldedWeight::Encoders(location));
+    sum.constant(FoldedWeight::EncoderBias(location)).rows()
 }

@@ -1,64 +1,64 @@
-//! All numbers that are learnt: named matrices in one list.
+//! Trainable parameters: one flat list of named vectors and matrices.
 //!
-//! A layer is a handle on its place in the list, so that the optimiser, checkpoints and other programs see one flat thing, and
-//! a pass through the network may read its parameters with or without tracking gradients.
+//! A layer holds indices into the list. The optimizer, checkpoints and other programs see the list alone, and a forward pass
+//! reads it with or without tracking gradients.
 
-use burn::tensor::Device;
 use clrs::random::RandomState;
 
-use crate::exec::weights::Weights;
-
-/// The place of a parameter in the list.
+/// Index of a parameter in [`Parameters`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParamId(pub(crate) usize);
 
-/// What a parameter is called, here and elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Name and shape of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Parameter {
-    /// Its name in our files: `bfs/encoder/pos/weight`.
+    /// Name in our files: `bfs/encoder/pos/weight`.
     pub name: String,
-    /// Its name in dm-clrs: module and parameter.
+    /// Name in dm-clrs: module and parameter.
     pub reference: String,
-    /// Its shape in files: vectors have one axis there, and are matrices of one row here.
+    /// Shape in files. A vector has one axis there; in computations it is a matrix of one row.
     pub shape: Vec<usize>,
-    /// Whom it belongs to.
+    /// Part of the network that it belongs to.
+    #[serde(skip)]
     pub owner: Owner,
 }
 
-/// Whom a parameter belongs to.
+/// Part of the network that a parameter belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The processor, which all algorithms share.
     Processor,
-    /// The encoders and decoders of an algorithm, by its place.
+    /// Encoders and decoders of an algorithm, by its index among the tasks.
     Algorithm(usize),
 }
 
-/// A weight and a bias.
+/// A linear layer: indices of its weight and bias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Linear {
     /// `[inputs, outputs]`
     pub weight: ParamId,
     /// `[1, outputs]`
     pub bias: ParamId,
-    /// Number of outputs.
+    /// Number of output features.
     pub outputs: usize,
 }
 
-/// How a parameter starts.
+/// Initializer of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
-    /// Everywhere the same.
+    /// The same value everywhere.
     Constant(f32),
-    /// A normal distribution without its tails beyond two deviations.
-    Normal {
-        /// The deviation before the tails are cut.
-        deviation: f64,
+    /// Normal distribution around 0, truncated at two standard deviations.
+    TruncatedNormal {
+        /// Standard deviation before truncation.
+        stddev: f64,
     },
 }
 
-/// The parameters of a network and their values, which stay in the memory of the host: an optimiser goes over them once per
-/// step, and checkpoints and other programs read them.
+/// Names, shapes and values of all parameters of a network.
+///
+/// Values live in host memory on every device: the optimizer passes over them once per step, and checkpoints and other programs
+/// read them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     pub(crate) list: Vec<Parameter>,
@@ -66,33 +66,23 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// What they are called.
+    /// Names and shapes.
     pub fn list(&self) -> &[Parameter] {
         &self.list
     }
 
-    /// Their values, in the same order.
+    /// Values, in the order of [`list`](Parameters::list).
     pub fn values(&self) -> &[Vec<f32>] {
         &self.values
     }
 
-    /// How many numbers there are in all.
+    /// Total number of scalar parameters.
     pub fn count(&self) -> usize {
         self.values.iter().map(Vec::len).sum()
     }
-
-    /// The values for passes that do not learn.
-    pub fn fixed(&self, device: &Device) -> Weights {
-        Weights::fixed(self, device)
-    }
-
-    /// The values for passes whose gradients are wanted.
-    pub fn tracked(&self, device: &Device) -> Weights {
-        Weights::tracked(self, device)
-    }
 }
 
-/// The shape of a parameter as a matrix.
+/// Shape of a parameter as a matrix.
 pub(crate) fn matrix_shape(shape: &[usize]) -> [usize; 2] {
     match *shape {
         [columns] => [1, columns],
@@ -101,7 +91,7 @@ pub(crate) fn matrix_shape(shape: &[usize]) -> [usize; 2] {
     }
 }
 
-/// Makes parameters while a network is put together.
+/// Creates parameters while a network is built.
 pub struct ParameterBuilder {
     list: Vec<Parameter>,
     values: Vec<Vec<f32>>,
@@ -112,7 +102,7 @@ pub struct ParameterBuilder {
 }
 
 impl ParameterBuilder {
-    /// For a network that starts from a seed.
+    /// Draws initial values from a seed.
     pub fn new(seed: u32) -> ParameterBuilder {
         ParameterBuilder {
             list: Vec::new(),
@@ -124,30 +114,31 @@ impl ParameterBuilder {
         }
     }
 
-    /// What follows belongs to an owner; names begin with a prefix, ours and that of dm-clrs.
-    pub fn begin(&mut self, owner: Owner, prefix: impl Into<String>, reference_prefix: impl Into<String>) {
+    /// Sets the owner and the name prefixes, ours and dm-clrs's, of the parameters that follow.
+    pub fn scope(&mut self, owner: Owner, prefix: impl Into<String>, reference_prefix: impl Into<String>) {
         (self.owner, self.prefix, self.reference_prefix) = (owner, prefix.into(), reference_prefix.into());
     }
 
-    /// A linear layer that starts as the reference's do: weights by fan-in, bias 0.
+    /// Adds a linear layer with dm-clrs's default initializers: weights scaled by fan-in, zero bias.
     pub fn linear(&mut self, name: &str, reference: &str, inputs: usize, outputs: usize) -> Linear {
-        let deviation = 1.0 / (inputs as f64).sqrt();
-        self.linear_from(name, reference, inputs, outputs, Init::Normal { deviation }, 0.0)
+        let stddev = 1.0 / (inputs as f64).sqrt();
+        self.linear_with(name, reference, [inputs, outputs], Init::TruncatedNormal { stddev }, 0.0)
     }
 
-    /// A linear layer that starts otherwise.
-    pub fn linear_from(&mut self, name: &str, reference: &str, inputs: usize, outputs: usize, start: Init, bias: f32) -> Linear {
+    /// Adds a linear layer `[inputs, outputs]` with an initializer for its weight and a constant initial bias.
+    pub fn linear_with(&mut self, name: &str, reference: &str, shape: [usize; 2], weight: Init, bias: f32) -> Linear {
+        let outputs = shape[1];
         Linear {
-            weight: self.parameter(&format!("{name}/weight"), &format!("{reference}/w"), &[inputs, outputs], start),
+            weight: self.parameter(&format!("{name}/weight"), &format!("{reference}/w"), &shape, weight),
             bias: self.parameter(&format!("{name}/bias"), &format!("{reference}/b"), &[outputs], Init::Constant(bias)),
             outputs,
         }
     }
 
-    /// Any vector or matrix.
-    pub fn parameter(&mut self, name: &str, reference: &str, shape: &[usize], start: Init) -> ParamId {
+    /// Adds a vector or a matrix.
+    pub fn parameter(&mut self, name: &str, reference: &str, shape: &[usize], init: Init) -> ParamId {
         let [rows, columns] = matrix_shape(shape);
-        self.values.push((0..rows * columns).map(|_| draw(start, &mut self.random)).collect());
+        self.values.push((0..rows * columns).map(|_| draw(init, &mut self.random)).collect());
         self.list.push(Parameter {
             name: format!("{}{name}", self.prefix),
             reference: format!("{}{reference}", self.reference_prefix),
@@ -157,22 +148,22 @@ impl ParameterBuilder {
         ParamId(self.list.len() - 1)
     }
 
-    /// All of them.
+    /// Returns the parameters.
     pub fn finish(self) -> Parameters {
         Parameters { list: self.list, values: self.values }
     }
 }
 
-fn draw(start: Init, random: &mut RandomState) -> f32 {
-    match start {
+fn draw(init: Init, random: &mut RandomState) -> f32 {
+    match init {
         Init::Constant(value) => value,
         #[expect(clippy::cast_possible_truncation, reason = "parameters are f32")]
-        Init::Normal { deviation } => loop {
-            // Box and Muller's transform; 1 - x is never 0.
+        Init::TruncatedNormal { stddev } => loop {
+            // Box-Muller transform; 1 - x is never 0.
             let radius = (-2.0 * libm::log(1.0 - random.double())).sqrt();
             let normal = radius * libm::cos(std::f64::consts::TAU * random.double());
             if normal.abs() <= 2.0 {
-                break (normal * deviation) as f32;
+                break (normal * stddev) as f32;
             }
         },
     }

@@ -1,70 +1,86 @@
-//! Values of parameters for one update or one evaluation, and what is made of them once for all parts of a batch.
+//! Parameter values for one update or one evaluation, and the folded weights made of them.
 //!
-//! All encoders are linear: the encoding of a node is `x E + e`, where `x` holds the few numbers that its probes give. A layer
-//! on top of it computes `(x E + e) W + b = x (E W) + (e W + b)`. So an edge carries its raw numbers and never `H` encoded ones.
-//! The products `E W` are pieces like others: parts of a batch find gradients of pieces, and these become gradients of
-//! parameters once, when all parts are added up.
+//! All encoders are linear: the encoding of a node is `x E + e`, where `x` holds the few raw channels of its probes. A layer on
+//! top computes `(x E + e) W + b = x (E W) + (e W + b)`. So an edge carries its raw channels and never `H` encoded values. The
+//! products `E W` are *folded weights*, computed once for all micro-batches of a batch. Micro-batches accumulate gradients of folded
+//! weights, and [`gradients`] unfolds these into gradients of parameters, once per update.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Tensor, TensorData};
+use clrs::Location;
 use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, add_matmul_tn, matmul, matmul_packed};
+use clrs_kernels::messages::PackedWeights;
 use clrs_kernels::{Isa, Scratch};
 
-use crate::model::encoders::{Encoders, Place};
-use crate::exec::fused::PackedWeights;
-use crate::model::task_modules::TaskModules;
-use crate::exec::parameters::{ParamId, Linear, Parameters, matrix_shape};
+use super::parameters::{Linear, ParamId, Parameters, matrix_shape};
 
-/// Something that is multiplied with, or added.
+/// A matrix that features are multiplied with, or a row that is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum FoldedWeight {
-    /// A parameter.
-    Whole(ParamId),
-    /// The `H` rows of a weight with that number: the first are for encodings, those behind for hidden states.
+    /// A parameter as it is.
+    Parameter(ParamId),
+    /// The `i`-th block of `H` rows of a weight. Block 0 applies to encodings, those behind it to hidden states.
     Block(ParamId, usize),
-    /// The encoders of a place, `[channels, H]`.
-    Encoders(Place),
-    /// The sum of their biases, `[1, H]`.
-    EncoderBias(Place),
-    /// A layer on top of them, `[channels, outputs]`.
-    Layer(Linear, Place),
-    /// What such a layer adds, `[1, outputs]`.
-    LayerBias(Linear, Place),
-    /// The same of all hints that read nodes alone, side by side.
-    Joined(Term),
+    /// All encoders of a location, `[channels, H]`.
+    Encoders(Location),
+    /// Sum of the encoders' biases, `[1, H]`.
+    EncoderBias(Location),
+    /// A layer folded with the encoders below it, `[channels, outputs]`.
+    Layer(Linear, Location),
+    /// Bias of a layer folded with the biases of the encoders below it, `[1, outputs]`.
+    LayerBias(Linear, Location),
+    /// The decoders of all hints that read nodes alone, side by side.
+    NodeHints(NodeTerm),
 }
 
-/// What a decoder multiplies with something of a node, or adds.
+/// A term of a decoder that reads nodes alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Term {
-    /// With its raw channels.
+pub(crate) enum NodeTerm {
+    /// Applies to the raw channels of a node.
     Raw,
-    /// With its hidden state before the step.
+    /// Applies to the hidden state before the step.
     Hidden,
-    /// With that after it.
+    /// Applies to the hidden state after the step.
     Next,
+    /// The bias.
     Bias,
 }
 
-impl Term {
-    /// The piece of one layer.
+impl NodeTerm {
     fn of(self, layer: Linear) -> FoldedWeight {
         match self {
-            Term::Raw => FoldedWeight::Layer(layer, Place::Nodes),
-            Term::Hidden => FoldedWeight::Block(layer.weight, 1),
-            Term::Next => FoldedWeight::Block(layer.weight, 2),
-            Term::Bias => FoldedWeight::LayerBias(layer, Place::Nodes),
+            NodeTerm::Raw => FoldedWeight::Layer(layer, Location::Node),
+            NodeTerm::Hidden => FoldedWeight::Block(layer.weight, 1),
+            NodeTerm::Next => FoldedWeight::Block(layer.weight, 2),
+            NodeTerm::Bias => FoldedWeight::LayerBias(layer, Location::Node),
         }
     }
 }
 
-/// Gradients of pieces.
+/// The layers of a task that folded weights are made of.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskLayers {
+    /// Size of encodings.
+    pub(crate) hidden: usize,
+    /// Encoders by the location of their features, in the order of their channels.
+    pub(crate) encoders: Vec<(Location, Linear)>,
+    /// Decoders of the hints that read nodes alone.
+    pub(crate) node_hints: Vec<Linear>,
+}
+
+impl TaskLayers {
+    fn encoders(&self, location: Location) -> impl Iterator<Item = Linear> {
+        self.encoders.iter().filter(move |(of, _)| *of == location).map(|(_, layer)| *layer)
+    }
+}
+
+/// Gradients of folded weights.
 pub(crate) type FoldedGradients = BTreeMap<FoldedWeight, Vec<f32>>;
 
-/// Values of parameters. Copies share them, and what was made of them.
+/// Parameter values for forward passes. Clones share the values and the folded weights.
 #[derive(Clone)]
 pub struct Weights(Arc<Shared>);
 
@@ -72,171 +88,178 @@ struct Shared {
     values: Vec<Vec<f32>>,
     shapes: Vec<[usize; 2]>,
     device: Device,
-    learns: bool,
-    /// Pieces differ with the encoders, so by algorithm.
-    pieces: Mutex<HashMap<(usize, FoldedWeight), Arc<Matrix>>>,
+    requires_grad: bool,
+    /// By task: folded weights depend on its encoders.
+    folded: Mutex<HashMap<(usize, FoldedWeight), Arc<WeightMatrix>>>,
     messages: Mutex<HashMap<(usize, ParamId), Arc<PackedWeights>>>,
 }
 
 impl Weights {
-    /// For passes that do not learn.
-    pub(crate) fn fixed(parameters: &Parameters, device: &Device) -> Weights {
+    /// For evaluation: no gradients are tracked.
+    pub fn no_grad(parameters: &Parameters, device: &Device) -> Weights {
         Weights::new(parameters, device, false)
     }
 
-    /// For passes whose gradients are wanted.
-    pub(crate) fn tracked(parameters: &Parameters, device: &Device) -> Weights {
+    /// For training: gradients are tracked.
+    pub fn with_grad(parameters: &Parameters, device: &Device) -> Weights {
         Weights::new(parameters, device, true)
     }
 
-    fn new(parameters: &Parameters, device: &Device, learns: bool) -> Weights {
+    fn new(parameters: &Parameters, device: &Device, requires_grad: bool) -> Weights {
         let values = parameters.values().to_vec();
         let shapes = parameters.list().iter().map(|parameter| matrix_shape(&parameter.shape)).collect();
-        let device = device.clone();
-        Weights(Arc::new(Shared { values, shapes, device, learns, pieces: Mutex::default(), messages: Mutex::default() }))
+        let (device, folded, messages) = (device.clone(), Mutex::default(), Mutex::default());
+        Weights(Arc::new(Shared { values, shapes, device, requires_grad, folded, messages }))
     }
 
-    /// Where passes are computed.
+    /// Device that forward passes run on.
     pub(crate) fn device(&self) -> Device {
         let device = self.0.device.clone();
-        if self.0.learns { device.autodiff() } else { device }
+        if self.0.requires_grad { device.autodiff() } else { device }
     }
 
-    /// A tensor for a pass, with a gradient of its own if any are wanted.
+    /// Turns a tensor into a leaf of the autodiff graph, if gradients are tracked.
     pub(crate) fn leaf<const D: usize>(&self, tensor: Tensor<D>) -> Tensor<D> {
-        if self.0.learns { tensor.autodiff().require_grad() } else { tensor }
+        if self.0.requires_grad { tensor.autodiff().require_grad() } else { tensor }
     }
 
-    /// A piece, made when it is first asked for.
-    pub(crate) fn piece(&self, task: usize, heads: &TaskModules, piece: FoldedWeight) -> Arc<Matrix> {
-        let mut pieces = self.0.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || {
-            let (values, columns) = self.0.compose(heads, piece);
-            Arc::new(Matrix::new(values, columns, &self.0.device))
+    /// A folded weight, computed on first use.
+    pub(crate) fn folded(&self, task: usize, layers: &TaskLayers, weight: FoldedWeight) -> Arc<WeightMatrix> {
+        let mut folded = self.0.folded.lock().unwrap_or_else(PoisonError::into_inner);
+        let fold = || {
+            let (values, columns) = self.0.fold(layers, weight);
+            Arc::new(WeightMatrix::new(values, columns, &self.0.device))
         };
-        Arc::clone(pieces.entry((task, piece)).or_insert_with(make))
+        Arc::clone(folded.entry((task, weight)).or_insert_with(fold))
     }
 
-    /// The layers of messages as kernels read them, made when they are first asked for.
-    pub(crate) fn messages(&self, task: usize, layer: ParamId, make: impl FnOnce() -> PackedWeights) -> Arc<PackedWeights> {
+    /// The layers of a message function as the kernel reads them, packed on first use.
+    pub(crate) fn packed_messages(
+        &self,
+        task: usize,
+        layer: ParamId,
+        pack: impl FnOnce() -> PackedWeights,
+    ) -> Arc<PackedWeights> {
         let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(messages.entry((task, layer)).or_insert_with(|| Arc::new(make())))
+        Arc::clone(messages.entry((task, layer)).or_insert_with(|| Arc::new(pack())))
     }
 }
 
 impl Shared {
-    /// The numbers of a piece, row by row, and how many columns it has.
-    fn compose(&self, heads: &TaskModules, piece: FoldedWeight) -> (Vec<f32>, usize) {
-        let (h, values) = (heads.encoders.hidden, &self.values);
-        let encoding = |place| Encoding::new(values, &heads.encoders, place);
-        let on_top = |rows: &[f32], layer: Linear, sum: &mut [f32]| {
+    /// Values of a folded weight, row by row, and its number of columns.
+    fn fold(&self, layers: &TaskLayers, weight: FoldedWeight) -> (Vec<f32>, usize) {
+        let (h, values) = (layers.hidden, &self.values);
+        let encoding = |location| Encoding::new(values, layers, location);
+        let add_product = |rows: &[f32], layer: Linear, sum: &mut [f32]| {
             let shape = [rows.len() / h, h, layer.outputs];
             let weight = &values[layer.weight.0][..h * layer.outputs];
             matmul(Isa::best(), shape, rows, weight, Accumulate::Output, Epilogue::Identity, sum);
         };
-        match piece {
-            FoldedWeight::Whole(ParamId(place)) => (values[place].clone(), self.shapes[place][1]),
-            FoldedWeight::Block(ParamId(place), number) => {
-                let columns = self.shapes[place][1];
-                (values[place][number * h * columns..][..h * columns].to_vec(), columns)
+        match weight {
+            FoldedWeight::Parameter(ParamId(index)) => (values[index].clone(), self.shapes[index][1]),
+            FoldedWeight::Block(ParamId(index), block) => {
+                let columns = self.shapes[index][1];
+                (values[index][block * h * columns..][..h * columns].to_vec(), columns)
             }
-            FoldedWeight::Encoders(place) => (encoding(place).of_channels().to_vec(), h),
-            FoldedWeight::EncoderBias(place) => (encoding(place).bias().to_vec(), h),
-            FoldedWeight::Layer(layer, place) => {
-                let encoding = encoding(place);
-                let mut sum = vec![0.0; encoding.channels * layer.outputs];
-                on_top(encoding.of_channels(), layer, &mut sum);
-                (sum, layer.outputs)
+            FoldedWeight::Encoders(location) => (encoding(location).weights().to_vec(), h),
+            FoldedWeight::EncoderBias(location) => (encoding(location).bias().to_vec(), h),
+            FoldedWeight::Layer(layer, location) => {
+                let encoding = encoding(location);
+                let mut product = vec![0.0; encoding.channels * layer.outputs];
+                add_product(encoding.weights(), layer, &mut product);
+                (product, layer.outputs)
             }
-            FoldedWeight::LayerBias(layer, place) => {
+            FoldedWeight::LayerBias(layer, location) => {
                 let mut sum = values[layer.bias.0].clone();
-                on_top(encoding(place).bias(), layer, &mut sum);
+                add_product(encoding(location).bias(), layer, &mut sum);
                 (sum, layer.outputs)
             }
-            FoldedWeight::Joined(term) => {
-                let parts: Vec<_> = heads.decoders.joined.iter().map(|&layer| self.compose(heads, term.of(layer))).collect();
-                let columns: usize = parts.iter().map(|(_, columns)| columns).sum();
-                let rows = parts.iter().map(|(values, columns)| values.len() / columns).max().unwrap_or(0);
-                let row = |row: usize| parts.iter().flat_map(move |(values, columns)| &values[row * columns..][..*columns]);
+            FoldedWeight::NodeHints(term) => {
+                let blocks: Vec<_> = layers.node_hints.iter().map(|&layer| self.fold(layers, term.of(layer))).collect();
+                let columns: usize = blocks.iter().map(|(_, columns)| columns).sum();
+                let rows = blocks.iter().map(|(values, columns)| values.len() / columns).max().unwrap_or(0);
+                let row = |row: usize| blocks.iter().flat_map(move |(values, columns)| &values[row * columns..][..*columns]);
                 ((0..rows).flat_map(row).copied().collect(), columns)
             }
         }
     }
 }
 
-/// Gradients of parameters from those of pieces, in the order of [`Parameters::list`]; none where nothing depends on one.
-pub(crate) fn gradients(parameters: &Parameters, heads: &TaskModules, of_pieces: FoldedGradients) -> Vec<Option<Vec<f32>>> {
-    let encoders = &heads.encoders;
-    let mut gradients = Found { parameters, gradients: vec![None; parameters.list().len()] };
-    let mut places: BTreeMap<Place, EncodingBack> = BTreeMap::new();
-    let encoding = |place| EncodingBack::new(Encoding::new(parameters.values(), encoders, place));
-    for (piece, gradient) in of_pieces.into_iter().flat_map(|(piece, gradient)| apart(heads, piece, gradient)) {
-        match piece {
-            FoldedWeight::Joined(_) => unreachable!("taken apart"),
-            FoldedWeight::Whole(handle) => add(gradients.of(handle), &gradient),
-            FoldedWeight::Block(handle, number) => add(&mut gradients.of(handle)[number * gradient.len()..], &gradient),
-            FoldedWeight::Encoders(place) => places.entry(place).or_insert_with(|| encoding(place)).add(0, &gradient),
-            FoldedWeight::EncoderBias(place) => {
-                let encoding = places.entry(place).or_insert_with(|| encoding(place));
-                encoding.add(encoding.of.bias_place(), &gradient);
+/// Unfolds gradients of folded weights into gradients of parameters, in the order of [`Parameters::list`]. `None` where no folded
+/// weight depends on a parameter.
+pub(crate) fn gradients(parameters: &Parameters, layers: &TaskLayers, folded: FoldedGradients) -> Vec<Option<Vec<f32>>> {
+    let mut gradients = ParameterGradients { parameters, values: vec![None; parameters.list().len()] };
+    let mut encodings: BTreeMap<Location, EncodingGradient> = BTreeMap::new();
+    let encoding = |location| EncodingGradient::new(Encoding::new(parameters.values(), layers, location));
+    for (weight, gradient) in folded.into_iter().flat_map(|(weight, gradient)| split_node_hints(layers, weight, gradient)) {
+        match weight {
+            FoldedWeight::NodeHints(_) => unreachable!("split into layers above"),
+            FoldedWeight::Parameter(id) => add(gradients.of(id), &gradient),
+            FoldedWeight::Block(id, block) => add(&mut gradients.of(id)[block * gradient.len()..], &gradient),
+            FoldedWeight::Encoders(location) => {
+                encodings.entry(location).or_insert_with(|| encoding(location)).add(0, &gradient);
             }
-            FoldedWeight::Layer(layer, place) => {
-                let encoding = places.entry(place).or_insert_with(|| encoding(place));
-                encoding.layer(0..encoding.of.channels, layer, &gradient, &mut gradients);
+            FoldedWeight::EncoderBias(location) => {
+                let encoding = encodings.entry(location).or_insert_with(|| encoding(location));
+                encoding.add(encoding.encoding.bias_offset(), &gradient);
             }
-            FoldedWeight::LayerBias(layer, place) => {
+            FoldedWeight::Layer(layer, location) => {
+                let encoding = encodings.entry(location).or_insert_with(|| encoding(location));
+                encoding.layer(0..encoding.encoding.channels, layer, &gradient, &mut gradients);
+            }
+            FoldedWeight::LayerBias(layer, location) => {
                 add(gradients.of(layer.bias), &gradient);
-                let encoding = places.entry(place).or_insert_with(|| encoding(place));
-                encoding.layer(encoding.of.channels..encoding.of.channels + 1, layer, &gradient, &mut gradients);
+                let encoding = encodings.entry(location).or_insert_with(|| encoding(location));
+                let channels = encoding.encoding.channels;
+                encoding.layer(channels..channels + 1, layer, &gradient, &mut gradients);
             }
         }
     }
-    for (place, EncodingBack { of, d_rows }) in places {
-        let (weights, bias) = d_rows.split_at(of.bias_place());
+    for (location, EncodingGradient { encoding, d_rows }) in encodings {
+        let (weights, bias) = d_rows.split_at(encoding.bias_offset());
         let mut from = 0;
-        for layer in encoders.at(place) {
+        for layer in layers.encoders(location) {
             let count = parameters.values()[layer.weight.0].len();
             add(gradients.of(layer.weight), &weights[from..from + count]);
             add(gradients.of(layer.bias), bias);
             from += count;
         }
     }
-    gradients.gradients
+    gradients.values
 }
 
-/// The gradients of the pieces that a piece is made of.
-fn apart(heads: &TaskModules, piece: FoldedWeight, gradient: Vec<f32>) -> Vec<(FoldedWeight, Vec<f32>)> {
-    let FoldedWeight::Joined(term) = piece else { return vec![(piece, gradient)] };
-    let layers = &heads.decoders.joined;
-    let columns: usize = layers.iter().map(|layer| layer.outputs).sum();
+/// Splits the gradient of [`FoldedWeight::NodeHints`] into those of its layers.
+fn split_node_hints(layers: &TaskLayers, weight: FoldedWeight, gradient: Vec<f32>) -> Vec<(FoldedWeight, Vec<f32>)> {
+    let FoldedWeight::NodeHints(term) = weight else { return vec![(weight, gradient)] };
+    let columns: usize = layers.node_hints.iter().map(|layer| layer.outputs).sum();
     let mut from = 0;
-    let one = |&layer: &Linear| {
+    let split = |&layer: &Linear| {
         let range = from..from + layer.outputs;
         from = range.end;
         (term.of(layer), gradient.chunks_exact(columns).flat_map(|row| &row[range.clone()]).copied().collect())
     };
-    layers.iter().map(one).collect()
+    layers.node_hints.iter().map(split).collect()
 }
 
-/// What was found of the gradients of parameters.
-struct Found<'p> {
+/// Gradients of parameters, allocated when something is added.
+struct ParameterGradients<'p> {
     parameters: &'p Parameters,
-    gradients: Vec<Option<Vec<f32>>>,
+    values: Vec<Option<Vec<f32>>>,
 }
 
-impl Found<'_> {
-    fn of(&mut self, ParamId(place): ParamId) -> &mut [f32] {
-        self.gradients[place].get_or_insert_with(|| vec![0.0; self.parameters.values()[place].len()])
+impl ParameterGradients<'_> {
+    fn of(&mut self, ParamId(index): ParamId) -> &mut [f32] {
+        self.values[index].get_or_insert_with(|| vec![0.0; self.parameters.values()[index].len()])
     }
 }
 
-/// Adds numbers to others, place by place.
-pub(crate) fn add(sum: &mut [f32], more: &[f32]) {
-    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+/// Adds elementwise.
+pub(crate) fn add(sum: &mut [f32], terms: &[f32]) {
+    sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
 }
 
-/// The encoders of a place: a row for each channel, then the sum of their biases. Where nothing is said, there is one channel that is
-/// always 0, and its row is 0.
+/// All encoders of a location as one matrix: a row per channel, then a row with the sum of the biases. A location without
+/// encoders has one channel, which is always 0, with a row of zeros.
 struct Encoding {
     channels: usize,
     hidden: usize,
@@ -244,74 +267,75 @@ struct Encoding {
 }
 
 impl Encoding {
-    fn new(values: &[Vec<f32>], encoders: &Encoders, place: Place) -> Encoding {
-        let hidden = encoders.hidden;
-        let mut rows: Vec<f32> = encoders.at(place).flat_map(|layer| &values[layer.weight.0]).copied().collect();
+    fn new(values: &[Vec<f32>], layers: &TaskLayers, location: Location) -> Encoding {
+        let hidden = layers.hidden;
+        let mut rows: Vec<f32> = layers.encoders(location).flat_map(|layer| &values[layer.weight.0]).copied().collect();
         if rows.is_empty() {
             rows = vec![0.0; hidden];
         }
         let channels = rows.len() / hidden;
         rows.resize(rows.len() + hidden, 0.0);
-        encoders.at(place).for_each(|layer| add(&mut rows[channels * hidden..], &values[layer.bias.0]));
+        layers.encoders(location).for_each(|layer| add(&mut rows[channels * hidden..], &values[layer.bias.0]));
         Encoding { channels, hidden, rows }
     }
 
-    fn bias_place(&self) -> usize {
+    fn bias_offset(&self) -> usize {
         self.channels * self.hidden
     }
 
-    fn of_channels(&self) -> &[f32] {
-        &self.rows[..self.bias_place()]
+    fn weights(&self) -> &[f32] {
+        &self.rows[..self.bias_offset()]
     }
 
     fn bias(&self) -> &[f32] {
-        &self.rows[self.bias_place()..]
+        &self.rows[self.bias_offset()..]
     }
 }
 
-/// The gradient of encoders.
-struct EncodingBack {
-    of: Encoding,
+/// Gradient of an [`Encoding`].
+struct EncodingGradient {
+    encoding: Encoding,
     d_rows: Vec<f32>,
 }
 
-impl EncodingBack {
-    fn new(of: Encoding) -> EncodingBack {
-        EncodingBack { d_rows: vec![0.0; of.rows.len()], of }
+impl EncodingGradient {
+    fn new(encoding: Encoding) -> EncodingGradient {
+        EncodingGradient { d_rows: vec![0.0; encoding.rows.len()], encoding }
     }
 
     fn add(&mut self, from: usize, gradient: &[f32]) {
         add(&mut self.d_rows[from..], gradient);
     }
 
-    /// A layer on top of some rows, `R W`, has a gradient.
-    fn layer(&mut self, rows: Range<usize>, layer: Linear, gradient: &[f32], gradients: &mut Found<'_>) {
-        let (isa, h, outputs) = (Isa::best(), self.of.hidden, layer.outputs);
+    /// Backward of `R W`, a layer on top of some rows `R`.
+    fn layer(&mut self, rows: Range<usize>, layer: Linear, gradient: &[f32], gradients: &mut ParameterGradients<'_>) {
+        let (isa, h, outputs) = (Isa::best(), self.encoding.hidden, layer.outputs);
         let (count, range) = (rows.len(), rows.start * h..rows.end * h);
         let weight = &gradients.parameters.values()[layer.weight.0][..h * outputs];
         let transposed = PackedMatrix::transposed(weight, outputs, h);
-        matmul_packed(isa, gradient, &transposed, Accumulate::Output, Epilogue::Identity, &mut self.d_rows[range.clone()]);
-        let into = &mut gradients.of(layer.weight)[..h * outputs];
-        add_matmul_tn(isa, [count, h, outputs], &self.of.rows[range], gradient, into, &mut Scratch::default());
+        let d_rows = &mut self.d_rows[range.clone()];
+        matmul_packed(isa, gradient, &transposed, Accumulate::Output, Epilogue::Identity, d_rows);
+        let d_weight = &mut gradients.of(layer.weight)[..h * outputs];
+        add_matmul_tn(isa, [count, h, outputs], &self.encoding.rows[range], gradient, d_weight, &mut Scratch::default());
     }
 }
 
-/// A piece in the forms that it is needed in.
-pub(crate) struct Matrix {
-    /// Its numbers, row by row.
+/// A folded weight in the layouts that operations read, each made on first use.
+pub(crate) struct WeightMatrix {
+    /// Row-major values.
     values: Vec<f32>,
     columns: usize,
     device: Device,
-    /// Without a gradient: each pass has leaves of its own.
+    /// Without a gradient: every forward pass has its own leaves.
     tensor: OnceLock<Tensor<2>>,
     packed: OnceLock<PackedMatrix>,
     transposed: OnceLock<PackedMatrix>,
 }
 
-impl Matrix {
-    fn new(values: Vec<f32>, columns: usize, device: &Device) -> Matrix {
+impl WeightMatrix {
+    fn new(values: Vec<f32>, columns: usize, device: &Device) -> WeightMatrix {
         let device = device.clone();
-        Matrix { values, columns, device, tensor: OnceLock::new(), packed: OnceLock::new(), transposed: OnceLock::new() }
+        WeightMatrix { values, columns, device, tensor: OnceLock::new(), packed: OnceLock::new(), transposed: OnceLock::new() }
     }
 
     /// Rows and columns.
@@ -319,45 +343,45 @@ impl Matrix {
         [self.values.len() / self.columns, self.columns]
     }
 
-    /// Its numbers, row by row.
+    /// Row-major values.
     pub(crate) fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// For ordinary operations.
+    /// For tensor operations.
     pub(crate) fn tensor(&self) -> Tensor<2> {
         let make = || Tensor::from_data(TensorData::new(self.values.clone(), self.dims()), &self.device);
         self.tensor.get_or_init(make).clone()
     }
 
-    /// As products read it.
+    /// For matrix products.
     pub(crate) fn packed(&self) -> &PackedMatrix {
         let [rows, columns] = self.dims();
         self.packed.get_or_init(|| PackedMatrix::new(&self.values, rows, columns))
     }
 
-    /// Its transpose.
+    /// The transpose, for backward products.
     pub(crate) fn transposed(&self) -> &PackedMatrix {
         let [rows, columns] = self.dims();
         self.transposed.get_or_init(|| PackedMatrix::transposed(&self.values, columns, rows))
     }
 }
 
-/// The gradient of a piece, added up over steps.
+/// Gradient of a folded weight, accumulated over steps.
 #[derive(Debug, Default)]
-pub(crate) struct Sum(Mutex<Vec<f32>>);
+pub(crate) struct GradAccumulator(Mutex<Vec<f32>>);
 
-impl Sum {
-    /// Lets something be added; it starts at 0.
-    pub(crate) fn add<T>(&self, count: usize, to: impl FnOnce(&mut [f32]) -> T) -> T {
+impl GradAccumulator {
+    /// Lets a closure add to the gradient, which starts as `count` zeros.
+    pub(crate) fn add<T>(&self, count: usize, add: impl FnOnce(&mut [f32]) -> T) -> T {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if values.is_empty() {
             values.resize(count, 0.0);
         }
-        to(&mut values)
+        add(&mut values)
     }
 
-    /// What was added up.
+    /// Returns the gradient and resets it; empty if nothing was added.
     pub(crate) fn take(&self) -> Vec<f32> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! Decoders: from hidden states to the logits of a probe, `[B, R, K]`.
+//! Decoders: from hidden states to the logits of each probe, `[B, R, K]`.
 
 use std::cell::OnceCell;
 
@@ -6,159 +6,162 @@ use burn::tensor::activation::{log_softmax, relu};
 use burn::tensor::{Bool, Tensor};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
-use crate::model::encoders::{Place, is_pointer};
-use crate::exec::features::{Affine, Edges, Graph, Nodes, ForwardContext};
-use crate::exec::fused;
-use crate::exec::parameters::{ParameterBuilder, Linear, Owner};
+use super::encoders::is_pointer;
 use crate::config::model::ModelConfig;
-use crate::exec::weights::{FoldedWeight, Term};
+use crate::exec::context::ForwardContext;
+use crate::exec::features::{Affine, EdgeFeatures, GraphFeatures, NodeFeatures};
+use crate::exec::fused;
+use crate::exec::parameters::{Linear, Owner, ParameterBuilder};
+use crate::exec::weights::{FoldedWeight, NodeTerm};
 
-/// What decoders read after a step.
+/// What the decoders read after a step.
 #[derive(Clone)]
-pub(crate) struct Read<'p> {
-    /// With the hidden states before the step.
-    pub(crate) nodes: Nodes<'p>,
-    /// The hidden states after it, `[B * N, H]`.
-    pub(crate) next: Tensor<2>,
-    pub(crate) edges: Edges<'p>,
-    /// What the processor says of pairs of nodes, `[B, N, N, H]`.
-    pub(crate) edge_state: Option<Tensor<4>>,
-    pub(crate) graph: Graph<'p>,
-    /// The only pairs that may be chosen, `[B, N, N]`.
-    pub(crate) allowed: Option<Tensor<3, Bool>>,
-    pub(crate) once: Once,
+pub(super) struct DecoderInput<'c> {
+    /// Nodes with their hidden states before the step.
+    pub(super) nodes: NodeFeatures<'c>,
+    /// Hidden states after the step, `[B * N, H]`.
+    pub(super) next: Tensor<2>,
+    pub(super) edges: EdgeFeatures<'c>,
+    /// Edge states of the processor, `[B, N, N, H]`.
+    pub(super) edge_state: Option<Tensor<4>>,
+    pub(super) graph: GraphFeatures<'c>,
+    /// Pairs that may be chosen, `[B, N, N]`, if the processor restricts them.
+    pub(super) allowed: Option<Tensor<3, Bool>>,
+    pub(super) cache: DecoderCache,
 }
 
-/// What several decoders read, made when it is first asked for.
+/// Intermediate results that several decoders share, computed on first use.
 #[derive(Clone, Default)]
-pub(crate) struct Once {
-    /// The largest of each number among nodes, `[B, 3 H]`.
+pub(super) struct DecoderCache {
+    /// Max-pooled nodes, `[B, 3 H]`.
     max_pool: OnceCell<Tensor<2>>,
-    /// The layers of all hints that read nodes alone, side by side, `[B * N, outputs]`.
-    joined: OnceCell<Tensor<2>>,
+    /// Decoders of all hints that read nodes alone, side by side, `[B * N, outputs]`.
+    node_hints: OnceCell<Tensor<2>>,
 }
 
-impl<'p> Read<'p> {
-    /// The samples in a range alone.
-    pub(crate) fn slice(&self, samples: std::ops::Range<usize>) -> Read<'p> {
+impl<'c> DecoderInput<'c> {
+    /// A range of samples.
+    pub(super) fn slice(&self, samples: std::ops::Range<usize>) -> DecoderInput<'c> {
         if samples == (0..self.nodes.samples) {
             return self.clone();
         }
-        let n = self.nodes.count;
+        let n = self.nodes.nodes;
         let rows = samples.start * n..samples.end * n;
         let hidden = self.nodes.hidden.clone().map(|hidden| hidden.slice([rows.clone()]));
         let raw = self.nodes.raw.clone().slice([rows.clone()]);
-        Read {
-            nodes: Nodes { pass: self.nodes.pass, samples: samples.len(), count: n, raw, hidden },
+        DecoderInput {
+            nodes: NodeFeatures { ctx: self.nodes.ctx, samples: samples.len(), nodes: n, raw, hidden },
             next: self.next.clone().slice([rows]),
-            edges: Edges { raw: self.edges.raw.clone().slice([samples.clone()]), ..self.edges },
+            edges: EdgeFeatures { raw: self.edges.raw.clone().slice([samples.clone()]), ..self.edges },
             edge_state: self.edge_state.clone().map(|state| state.slice([samples.clone()])),
-            graph: Graph { raw: self.graph.raw.clone().slice([samples.clone()]), ..self.graph },
+            graph: GraphFeatures { raw: self.graph.raw.clone().slice([samples.clone()]), ..self.graph },
             allowed: self.allowed.clone().map(|allowed| allowed.slice([samples])),
-            once: Once::default(),
+            cache: DecoderCache::default(),
         }
     }
 
-    /// Several, end to end.
-    pub(crate) fn concatenate(parts: Vec<Read<'p>>) -> Read<'p> {
+    /// Concatenates samples.
+    pub(super) fn concatenate(parts: Vec<DecoderInput<'c>>) -> DecoderInput<'c> {
         if parts.len() == 1 {
             return parts.into_iter().next().expect("one");
         }
-        let pass = parts[0].nodes.pass;
+        let ctx = parts[0].nodes.ctx;
         let samples = parts.iter().map(|part| part.nodes.samples).sum();
-        let all = |rows: &dyn Fn(&Read<'p>) -> Tensor<2>| Tensor::cat(parts.iter().map(rows).collect(), 0);
+        let all = |rows: &dyn Fn(&DecoderInput<'c>) -> Tensor<2>| Tensor::cat(parts.iter().map(rows).collect(), 0);
         let hidden = all(&|part| part.nodes.hidden());
-        let edges = Edges { pass, raw: Tensor::cat(parts.iter().map(|part| part.edges.raw.clone()).collect(), 0) };
+        let edges = EdgeFeatures { ctx, raw: Tensor::cat(parts.iter().map(|part| part.edges.raw.clone()).collect(), 0) };
         let state: Option<Vec<Tensor<4>>> = parts.iter().map(|part| part.edge_state.clone()).collect();
         let allowed: Option<Vec<Tensor<3, Bool>>> = parts.iter().map(|part| part.allowed.clone()).collect();
-        Read {
-            nodes: Nodes {
-                pass,
+        DecoderInput {
+            nodes: NodeFeatures {
+                ctx,
                 samples,
-                count: parts[0].nodes.count,
+                nodes: parts[0].nodes.nodes,
                 raw: all(&|part| part.nodes.raw.clone()),
                 hidden: Some(hidden),
             },
             next: all(&|part| part.next.clone()),
             edges,
             edge_state: state.map(|parts| Tensor::cat(parts, 0)),
-            graph: Graph { pass, raw: all(&|part| part.graph.raw.clone()) },
+            graph: GraphFeatures { ctx, raw: all(&|part| part.graph.raw.clone()) },
             allowed: allowed.map(|parts| Tensor::cat(parts, 0)),
-            once: Once::default(),
+            cache: DecoderCache::default(),
         }
     }
 
-    /// A layer over a node's encoding and its hidden states before and after.
-    fn sum(&self, layer: Linear) -> Affine<'p> {
-        let Nodes { pass, samples, count, .. } = self.nodes;
-        Affine::new(pass, samples, count).nodes(&self.nodes, layer).times(self.next.clone(), FoldedWeight::Block(layer.weight, 2))
+    /// A layer over node encodings and hidden states before and after the step.
+    fn nodes(&self, layer: Linear) -> Affine<'c> {
+        let NodeFeatures { ctx, samples, nodes, .. } = self.nodes;
+        let next = (self.next.clone(), FoldedWeight::Block(layer.weight, 2));
+        Affine::new(ctx, samples, nodes).nodes(&self.nodes, layer).product(next.0, next.1)
     }
 
-    /// Rows of pairs and what a layer multiplies them with: their encodings, and their state if there is one.
-    fn of_pairs(&self, layer: Linear) -> Vec<(Tensor<2>, FoldedWeight)> {
-        let mut of_pairs = vec![(self.edges.raw_rows(), FoldedWeight::Layer(layer, Place::Edges))];
+    /// The products of a layer over pairs: with edge encodings, and with edge states if there are any.
+    fn edge_terms(&self, layer: Linear) -> Vec<(Tensor<2>, FoldedWeight)> {
+        let mut terms = vec![(self.edges.raw_rows(), FoldedWeight::Layer(layer, Location::Edge))];
         if let Some(state) = &self.edge_state {
             let [b, n, _, h] = state.dims();
-            of_pairs.push((state.clone().reshape([b * n * n, h]), FoldedWeight::Block(layer.weight, 1)));
+            terms.push((state.clone().reshape([b * n * n, h]), FoldedWeight::Block(layer.weight, 1)));
         }
-        of_pairs
+        terms
     }
 
-    /// A layer over an edge's encoding and its state, `[B, N, N, outputs]`, without [`Edges::bias`].
+    /// A layer over edge encodings and edge states, `[B, N, N, outputs]`, without [`EdgeFeatures::bias`].
     fn edges(&self, layer: Linear) -> Tensor<4> {
         let [b, n, ..] = self.edges.raw.dims();
-        let sum = Affine::new(self.nodes.pass, b * n * n, 1);
-        let sum = self.of_pairs(layer).into_iter().fold(sum, |sum, (rows, piece)| sum.times(rows, piece));
+        let sum = Affine::new(self.nodes.ctx, b * n * n, 1);
+        let sum = self.edge_terms(layer).into_iter().fold(sum, |sum, (rows, weight)| sum.product(rows, weight));
         sum.shaped(|outputs| [b, n, n, outputs])
     }
 
     /// Layers over both nodes of a pair and their edge, `[B, N, N, outputs]`.
     fn pairs(&self, first: Linear, second: Linear, edge: Linear) -> Tensor<4> {
-        let (b, n, outputs) = (self.nodes.samples, self.nodes.count, edge.outputs);
-        let (first, second) = (self.sum(first).by_sample(), self.sum(second).edge_bias(edge).by_sample());
-        if self.nodes.pass.fused {
-            return fused::pairs(self.nodes.pass, first, second, self.of_pairs(edge));
+        let (b, n, outputs) = (self.nodes.samples, self.nodes.nodes, edge.outputs);
+        let (first, second) = (self.nodes(first).by_sample(), self.nodes(second).edge_bias(edge).by_sample());
+        if self.nodes.ctx.fused {
+            return fused::pairs(self.nodes.ctx, first, second, self.edge_terms(edge));
         }
         self.edges(edge) + first.reshape([b, n, 1, outputs]) + second.reshape([b, 1, n, outputs])
     }
 
-    /// What a layer makes of the state of edges, `[B * N * N, outputs]`, if there is one.
-    fn state(&self, layer: Linear) -> Option<Tensor<2>> {
+    /// A layer over edge states, `[B * N * N, outputs]`, if there are any.
+    fn edge_states(&self, layer: Linear) -> Option<Tensor<2>> {
         let state = self.edge_state.as_ref()?;
         let [b, n, _, h] = state.dims();
         let rows = state.clone().reshape([b * n * n, h]);
-        Some(Affine::new(self.nodes.pass, b * n * n, 1).times(rows, FoldedWeight::Block(layer.weight, 1)).rows())
+        Some(Affine::new(self.nodes.ctx, b * n * n, 1).product(rows, FoldedWeight::Block(layer.weight, 1)).rows())
     }
 
-    /// The largest of each number among nodes, `[B, 3 H]`.
+    /// Maximum over nodes of encodings and of hidden states before and after the step, `[B, 3 H]`.
     fn max_pool(&self) -> Tensor<2> {
-        let (b, n, h) = (self.nodes.samples, self.nodes.count, self.nodes.pass.hidden);
+        let (b, n, h) = (self.nodes.samples, self.nodes.nodes, self.nodes.ctx.hidden);
         let max_pool = |rows: Tensor<2>| {
-            if self.nodes.pass.fused {
-                return fused::max_pool(self.nodes.pass, rows, n);
+            if self.nodes.ctx.fused {
+                return fused::max_pool(self.nodes.ctx, rows, n);
             }
             rows.reshape([b, n, h]).max_dim(1).reshape([b, h])
         };
         let parts = || vec![max_pool(self.nodes.encoded()), max_pool(self.nodes.hidden()), max_pool(self.next.clone())];
-        self.once.max_pool.get_or_init(|| Tensor::cat(parts(), 1)).clone()
+        self.cache.max_pool.get_or_init(|| Tensor::cat(parts(), 1)).clone()
     }
 
-    /// The layers of all hints that read nodes alone, side by side, `[B * N, outputs]`: a layer of one output leaves most of a
-    /// register empty, and has a gradient as large as the hidden states.
-    fn joined(&self) -> Tensor<2> {
-        let Nodes { pass, samples, count, ref raw, ref hidden } = self.nodes;
+    /// Decoders of all hints that read nodes alone, side by side, `[B * N, outputs]`: a layer of one output leaves most of a
+    /// SIMD register empty, and its gradient is as large as the hidden states.
+    fn node_hints(&self) -> Tensor<2> {
+        let NodeFeatures { ctx, samples, nodes, ref raw, ref hidden } = self.nodes;
+        let weight = FoldedWeight::NodeHints;
         let sum = || {
-            let mut sum = Affine::new(pass, samples, count).times(raw.clone(), FoldedWeight::Joined(Term::Raw));
+            let mut sum = Affine::new(ctx, samples, nodes).product(raw.clone(), weight(NodeTerm::Raw));
             if let Some(hidden) = hidden {
-                sum = sum.times(hidden.clone(), FoldedWeight::Joined(Term::Hidden));
+                sum = sum.product(hidden.clone(), weight(NodeTerm::Hidden));
             }
-            sum.times(self.next.clone(), FoldedWeight::Joined(Term::Next)).constant(FoldedWeight::Joined(Term::Bias)).rows()
+            sum.product(self.next.clone(), weight(NodeTerm::Next)).constant(weight(NodeTerm::Bias)).rows()
         };
-        self.once.joined.get_or_init(sum).clone()
+        self.cache.node_hints.get_or_init(sum).clone()
     }
 
-    /// Logits of pairs of nodes, `[B, N, N]`, where only some may be chosen.
-    fn allow(&self, logits: Tensor<3>) -> Tensor<3> {
+    /// Lowers the logits of pairs that may not be chosen below all others, `[B, N, N]`.
+    fn mask(&self, logits: Tensor<3>) -> Tensor<3> {
         let Some(allowed) = &self.allowed else { return logits };
         let [b, n, _] = logits.dims();
         let least = logits.clone().reshape([b, n * n]).min_dim(1);
@@ -169,57 +172,57 @@ impl<'p> Read<'p> {
 
 /// The decoder of one probe.
 #[derive(Clone, Debug)]
-pub(crate) struct Decoder {
-    /// The probe's place in the spec.
-    pub(crate) probe: usize,
+pub(super) struct Decoder {
+    /// Index of the probe in the spec.
+    pub(super) probe: usize,
     layers: Vec<Linear>,
-    /// Where its columns begin among those of all hints that read nodes alone, if it is one.
+    /// First column in [`DecoderInput::node_hints`], if it is a hint that reads nodes alone.
     column: Option<usize>,
 }
 
-/// The decoders of an algorithm: outputs, then hints.
+/// The decoders of a task: outputs, then hints.
 #[derive(Clone, Debug)]
-pub(crate) struct Decoders {
+pub(super) struct Decoders {
     list: Vec<Decoder>,
-    /// The layers of hints that read nodes alone.
-    pub(crate) joined: Vec<Linear>,
+    /// Layers of the hints that read nodes alone.
+    pub(super) node_hints: Vec<Linear>,
 }
 
 impl Decoders {
-    /// The layers of all probes that are predicted.
-    pub(crate) fn new(
+    /// Creates the layers of all probes that are decoded.
+    pub(super) fn new(
         algorithm: &str,
         index: usize,
         spec: &Spec,
         edge_state: bool,
-        settings: &ModelConfig,
+        config: &ModelConfig,
         builder: &mut ParameterBuilder,
     ) -> Decoders {
         let reference = format!("net/~_construct_encoders_decoders/algo_{index}_");
-        builder.begin(Owner::Algorithm(index), format!("{algorithm}/decoder/"), reference);
-        let hints = settings.hint_mode.decodes();
-        let predicted = |probe: &Probe| probe.stage == Stage::Output || probe.stage == Stage::Hint && hints;
-        let decoder = |(place, probe): (usize, &Probe)| Decoder::new(place, probe, edge_state, settings.hidden, builder);
-        let mut list: Vec<Decoder> = spec.iter().enumerate().filter(|(_, probe)| predicted(probe)).map(decoder).collect();
-        let (mut joined, mut columns) = (Vec::new(), 0);
+        builder.scope(Owner::Algorithm(index), format!("{algorithm}/decoder/"), reference);
+        let hints = config.hint_mode.decodes();
+        let is_decoded = |probe: &Probe| probe.stage == Stage::Output || probe.stage == Stage::Hint && hints;
+        let decoder = |(index, probe): (usize, &Probe)| Decoder::new(index, probe, edge_state, config.hidden, builder);
+        let mut list: Vec<Decoder> = spec.iter().enumerate().filter(|(_, probe)| is_decoded(probe)).map(decoder).collect();
+        let (mut node_hints, mut columns) = (Vec::new(), 0);
         for decoder in list.iter_mut().filter(|decoder| spec[decoder.probe].stage == Stage::Hint) {
             if let [layer] = decoder.layers[..] {
                 decoder.column = Some(columns);
                 columns += layer.outputs;
-                joined.push(layer);
+                node_hints.push(layer);
             }
         }
-        Decoders { list, joined }
+        Decoders { list, node_hints }
     }
 
-    /// Those of a stage.
-    pub(crate) fn of<'d>(&'d self, spec: &'d Spec, stage: Stage) -> impl Iterator<Item = &'d Decoder> {
+    /// Decoders of a stage.
+    pub(super) fn of<'d>(&'d self, spec: &'d Spec, stage: Stage) -> impl Iterator<Item = &'d Decoder> {
         self.list.iter().filter(move |decoder| spec[decoder.probe].stage == stage)
     }
 }
 
 impl Decoder {
-    fn new(place: usize, probe: &Probe, edge_state: bool, h: usize, builder: &mut ParameterBuilder) -> Decoder {
+    fn new(index: usize, probe: &Probe, edge_state: bool, h: usize, builder: &mut ParameterBuilder) -> Decoder {
         let (node, edge, graph) = (3 * h, if edge_state { 2 * h } else { h }, h);
         let classes = if let Kind::Categorical { classes } = probe.kind { classes } else { 1 };
         let shapes: Vec<(&str, usize, usize)> = match (probe.location, is_pointer(probe.kind)) {
@@ -236,76 +239,82 @@ impl Decoder {
             let name = if shapes.len() == 1 { probe.name.to_string() } else { format!("{}/{name}", probe.name) };
             builder.linear(&name, &format!("{}_dec_linear{suffix}", probe.name), inputs, outputs)
         };
-        Decoder { probe: place, layers: shapes.clone().into_iter().enumerate().map(layer).collect(), column: None }
+        Decoder { probe: index, layers: shapes.clone().into_iter().enumerate().map(layer).collect(), column: None }
     }
 
-    /// The logits of the probe, `[B, R, K]`. Those of permutations are not normalised yet.
-    pub(crate) fn logits(&self, probe: &Probe, pass: &ForwardContext, read: &Read<'_>) -> Tensor<3> {
-        let (b, n) = (read.nodes.samples, read.nodes.count);
+    /// Logits of the probe, `[B, R, K]`. Those of permutations are not normalized yet.
+    pub(super) fn logits(&self, probe: &Probe, ctx: &ForwardContext, input: &DecoderInput<'_>) -> Tensor<3> {
+        let (b, n) = (input.nodes.samples, input.nodes.nodes);
         match (probe.location, &self.layers[..]) {
             (Location::Node, &[node]) => {
                 let shape = if probe.kind == Kind::MaskOne { [b, 1, n] } else { [b, n, node.outputs] };
                 match self.column {
-                    Some(from) if pass.fused => fused::narrow(pass, read.joined(), from..from + node.outputs, shape),
-                    _ => read.sum(node).shaped(|_| shape),
+                    Some(from) if ctx.fused => fused::narrow(ctx, input.node_hints(), from..from + node.outputs, shape),
+                    _ => input.nodes(node).shaped(|_| shape),
                 }
             }
             (Location::Node, &[from, to, edge, last]) => {
-                // max(p, q) w = p w + relu(q - p) w, so no pair of vectors is kept beside the differences.
-                let h = pass.hidden;
-                let (from, to) = (read.sum(from).rows(), read.sum(to).edge_bias(edge).rows());
-                if pass.fused {
-                    return read.allow(fused::pointers(pass, from, to, &read.edges, edge, last, read.state(edge)));
+                // max(p, q) w = p w + relu(q - p) w, so only the differences are stored for pairs.
+                let h = ctx.hidden;
+                let (from, to) = (input.nodes(from).rows(), input.nodes(to).edge_bias(edge).rows());
+                if ctx.fused {
+                    return input.mask(fused::pointers(ctx, from, to, input.edges.raw.clone(), edge, last, input.edge_states(edge)));
                 }
-                let (weight, bias) = (pass.get(last.weight), pass.get(last.bias));
-                let edges = read.edges(edge).swap_dims(1, 2); // seen from the other end
+                let (weight, bias) = (ctx.parameter(last.weight), ctx.parameter(last.bias));
+                let edges = input.edges(edge).swap_dims(1, 2); // the edge as seen from the node pointed to
                 let above = edges + to.reshape([b, 1, n, h]) - from.clone().reshape([b, n, 1, h]);
                 let logits = relu(above).reshape([b * n * n, h]).matmul(weight.clone()).reshape([b, n, n])
                     + (from.matmul(weight) + bias).reshape([b, n, 1]);
-                read.allow(logits)
+                input.mask(logits)
             }
             (Location::Edge, &[first, second, edge]) => {
-                let logits = read.pairs(first, second, edge);
+                let logits = input.pairs(first, second, edge);
                 if probe.kind == Kind::Mask {
-                    return read.allow(logits.reshape([b, n, n])).reshape([b, n * n, 1]);
+                    return input.mask(logits.reshape([b, n, n])).reshape([b, n * n, 1]);
                 }
                 logits.reshape([b, n * n, edge.outputs])
             }
             (Location::Edge, &[first, second, edge, to, last]) => {
-                let h = pass.hidden;
-                let (pairs, to) = (read.pairs(first, second, edge), read.sum(to).rows());
-                if pass.fused {
-                    return fused::edge_pointers(pass, pairs, to, last);
+                let h = ctx.hidden;
+                let (pairs, to) = (input.pairs(first, second, edge), input.nodes(to).rows());
+                if ctx.fused {
+                    return fused::edge_pointers(ctx, pairs, to, last);
                 }
-                let (weight, bias) = (pass.get(last.weight), pass.get(last.bias).reshape([1, 1, 1]));
+                let (weight, bias) = (ctx.parameter(last.weight), ctx.parameter(last.bias).reshape([1, 1, 1]));
                 let to = to.reshape([b, 1, n, h]);
-                // One first node at a time: all triplets at once would not fit.
-                let of = |first: usize| {
+                // One first node at a time: all triplets at once would not fit into memory.
+                let logits = |first: usize| {
                     let pairs = pairs.clone().slice([0..b, first..first + 1]).reshape([b, n, 1, h]);
                     let above = relu(to.clone() - pairs.clone()).reshape([b * n * n, h]).matmul(weight.clone());
                     let base = pairs.reshape([b * n, h]).matmul(weight.clone()).reshape([b, n, 1]);
                     above.reshape([b, n, n]) + base
                 };
-                Tensor::cat((0..n).map(of).collect(), 1) + bias
+                Tensor::cat((0..n).map(logits).collect(), 1) + bias
             }
             (Location::Graph, &[nodes, graph]) => {
-                Affine::new(pass, b, 1).over(nodes, read.max_pool()).graph(&read.graph, graph).by_sample()
+                Affine::new(ctx, b, 1).over(nodes, input.max_pool()).graph(&input.graph, graph).by_sample()
             }
-            _ => unreachable!("`Decoder::new` makes no other layers"),
+            _ => unreachable!("`Decoder::new` creates no other layers"),
         }
     }
 }
 
-/// Logarithms of a matrix whose rows and columns sum to 1 (Sinkhorn's method); no node points to itself. Of each `[N, N]`.
-pub(crate) fn log_sinkhorn(pass: &ForwardContext, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
-    if pass.fused {
-        return fused::log_sinkhorn(pass, logits, rounds);
+/// Sinkhorn iterations inside the decoder of a permutation. As dm-clrs has it.
+pub(super) const SINKHORN_DECODER: usize = 10;
+
+/// Log-probabilities of a permutation: each `[N, N]` becomes nearly doubly stochastic (Sinkhorn's method), with an excluded diagonal.
+pub(super) fn log_sinkhorn(ctx: &ForwardContext, logits: Tensor<3>, iterations: usize) -> Tensor<3> {
+    if ctx.fused {
+        return fused::log_sinkhorn(ctx, logits, iterations);
     }
     let [_, n, _] = logits.dims();
-    let diagonal = Tensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * -1e6;
+    let diagonal = Tensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * EXCLUDED;
     let start = logits / TEMPERATURE + diagonal;
-    (0..rounds).fold(start, |logits, _| log_softmax(log_softmax(logits, 2), 1))
+    (0..iterations).fold(start, |logits, _| log_softmax(log_softmax(logits, 2), 1))
 }
 
-/// The lower, the nearer to a permutation.
+/// The lower the temperature, the nearer the result is to a permutation.
 const TEMPERATURE: f32 = 0.1;
+
+/// Logit of a node pointing to itself, which no cyclic permutation allows.
+const EXCLUDED: f32 = -1e6;

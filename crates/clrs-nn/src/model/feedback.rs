@@ -1,56 +1,64 @@
-//! What is read of logits: chances or decisions.
+//! From logits to what is read of them: probabilities (soft) or decisions (hard).
 
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Tensor, TensorData};
 use clrs::Kind;
 use clrs_kernels::{Isa, sinkhorn};
 
-use crate::model::decoders::log_sinkhorn;
-use crate::exec::features::ForwardContext;
+use super::decoders::log_sinkhorn;
+use crate::exec::context::ForwardContext;
 use crate::exec::fused;
 
-/// Rounds of Sinkhorn's method: inside the decoder, on what is fed back, and on what is scored.
-pub(crate) const DECODED: usize = 10;
-pub(crate) const FED_BACK: usize = 25;
-pub(crate) const SCORED: usize = 50;
+/// Sinkhorn iterations on logits that are fed back as hints. As dm-clrs has it.
+pub(crate) const SINKHORN_FEEDBACK: usize = 25;
+/// Sinkhorn iterations on logits that are scored. As dm-clrs has it.
+pub(crate) const SINKHORN_SCORED: usize = 50;
 
-/// Logits as chances, `[B, R, K]`, with their gradients.
-pub(crate) fn soft(pass: &ForwardContext, kind: Kind, logits: Tensor<3>) -> Tensor<3> {
+/// Probabilities, `[B, R, K]`, differentiable. Scalars stay as they are.
+pub(crate) fn soft(ctx: &ForwardContext, kind: Kind, logits: Tensor<3>) -> Tensor<3> {
     match kind {
         Kind::Scalar => logits,
-        Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(pass, logits, FED_BACK).exp(),
-        _ if pass.fused => fused::probabilities(pass, logits, kind != Kind::Mask),
+        Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(ctx, logits, SINKHORN_FEEDBACK).exp(),
+        _ if ctx.fused => fused::probabilities(ctx, logits, kind != Kind::Mask),
         Kind::Mask => sigmoid(logits),
         Kind::MaskOne | Kind::Categorical { .. } | Kind::Pointer => softmax(logits, 2),
     }
 }
 
-/// Logits as decisions, `[B, R, K]`: 0, or 1 for what is chosen. Scalars stay as they are. No gradient passes.
-pub(crate) fn hard(kind: Kind, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
+/// Decisions as 0 and 1, `[B, R, K]`, without gradient. Scalars stay as they are.
+pub(crate) fn hard(kind: Kind, logits: Tensor<3>, sinkhorn_iterations: usize) -> Tensor<3> {
     let (device, shape) = (logits.device(), logits.dims());
     if kind == Kind::Scalar {
         return logits.detach();
     }
     let mut values: Vec<f32> = logits.try_into_vec_as().expect("f32");
-    if matches!(kind, Kind::Permutation | Kind::CyclicPermutation) {
-        let [_, nodes, _] = shape;
-        values.chunks_exact_mut(nodes * nodes).for_each(|logits| sinkhorn::forward(Isa::best(), nodes, logits, rounds, None));
-    }
-    if kind == Kind::Mask {
-        for value in &mut values {
-            *value = f32::from(*value > 0.0);
-        }
-    } else {
-        for row in values.chunks_exact_mut(shape[2]) {
-            let chosen = argmax(row);
-            row.fill(0.0);
-            row[chosen] = 1.0;
-        }
-    }
+    decide(kind, &mut values, shape, sinkhorn_iterations);
     Tensor::from_data(TensorData::new(values, shape), &device)
 }
 
-/// The place of the largest; the first, where there are several.
+/// Replaces logits `[B, R, K]` by decisions.
+pub(crate) fn decide(kind: Kind, values: &mut [f32], [_, _, classes]: [usize; 3], sinkhorn_iterations: usize) {
+    match kind {
+        Kind::Scalar => return,
+        Kind::Mask => {
+            values.iter_mut().for_each(|value| *value = f32::from(*value > 0.0));
+            return;
+        }
+        Kind::Permutation | Kind::CyclicPermutation => {
+            for logits in values.chunks_exact_mut(classes * classes) {
+                sinkhorn::forward(Isa::best(), classes, logits, sinkhorn_iterations, None);
+            }
+        }
+        Kind::MaskOne | Kind::Categorical { .. } | Kind::Pointer => {}
+    }
+    for row in values.chunks_exact_mut(classes) {
+        let chosen = argmax(row);
+        row.fill(0.0);
+        row[chosen] = 1.0;
+    }
+}
+
+/// Index of the largest value; the first of equal ones. NaN is never larger, so a row of NaN gives 0.
 pub(crate) fn argmax(row: &[f32]) -> usize {
-    row.iter().enumerate().fold(0, |best, (place, value)| if *value > row[best] { place } else { best })
+    row.iter().enumerate().fold(0, |best, (index, value)| if *value > row[best] { index } else { best })
 }

@@ -1,125 +1,131 @@
-//! A pass that is not told how many steps to take: it ends where the network comes to rest.
+//! Termination without knowing the number of steps: a sample ends when the network's decisions repeat.
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
-use clrs::{Kind, Spec, Stage};
+use burn::tensor::{Tensor, TensorData};
+use clrs::{Kind, Spec};
 
+use super::feedback::{self, SINKHORN_SCORED};
+use super::network::{Network, ProbeLogits};
+use super::raw_features::RawFeatures;
+use super::rollout::{EndPolicy, Remaining, StepResult, batch_inputs, row_indices};
 use crate::data::batch::{Batch, row_shape};
-use crate::exec::features::ForwardContext;
-use crate::model::feedback::{self, SCORED};
-use crate::model::network::{Mode, Network, StepView, State};
+use crate::exec::context::ForwardContext;
 
-impl Network {
-    /// Runs over a batch until each sample has come to rest, and returns what [`Network::watch`] does. The lengths of samples are
-    /// not read.
-    ///
-    /// A sample ends as soon as a step decides on all outputs and hints as the step before did, and after `most` steps. Scalars
-    /// are no decisions: they are not compared.
-    pub fn settle(&self, pass: &ForwardContext, batch: &Batch, most: usize, watch: &mut dyn FnMut(&StepView<'_>)) -> Vec<(usize, Tensor<3>)> {
-        let (spec, nodes) = (batch.spec(), batch.nodes());
-        let (task, device) = (pass.task, pass.device());
-        let mode = &mut Mode::Evaluate;
-        let mut inputs = self.inputs(task, batch, &device);
-        let mut state = State::default();
-        let mut active: Vec<usize> = (0..batch.samples()).collect();
-        let mut before: Option<Decisions> = None;
-        let mut results: Vec<(usize, Vec<f32>)> = Vec::new();
-        for step in 0.. {
-            let hints = self.hints(pass, batch, step, active.len(), state.hints.take(), mode);
-            let (read, lstm) = self.step(pass, &inputs, &hints, active.len(), &state, mode);
-            let hints = self.decode(pass, &read, Stage::Hint, mode);
-            watch(&StepView { step, active: &active, hidden: &read.next, hints: &hints });
-            let outputs = self.decode(pass, &read, Stage::Output, mode);
+/// Ends a sample when a step decides as the step before it did, or after `max_steps`.
+pub(super) struct Fixpoint<'c, 'b> {
+    batch: &'b Batch,
+    ctx: &'c ForwardContext,
+    max_steps: usize,
+    inputs: RawFeatures,
+    active: Vec<usize>,
+    step: usize,
+    /// Decisions of the previous step on the active samples.
+    previous: Option<Decisions>,
+    /// Output logits of samples that have ended, `[B, R, K]`.
+    outputs: Vec<(usize, Vec<f32>)>,
+}
 
-            let now = Decisions::new(spec, outputs.iter().chain(&hints));
-            let is_last = step + 1 >= most;
-            let rests = |at: usize| is_last || before.as_ref().is_some_and(|before| now.repeats(before, at));
-            let (resting, moving): (Vec<usize>, Vec<usize>) = (0..active.len()).partition(|&at| rests(at));
-            keep(&mut results, outputs, &resting, &active, batch);
-            if moving.is_empty() {
-                break;
+impl<'c, 'b> Fixpoint<'c, 'b> {
+    pub(super) fn new(network: &Network, ctx: &'c ForwardContext, batch: &'b Batch, max_steps: usize) -> Fixpoint<'c, 'b> {
+        let (inputs, active) = (batch_inputs(network, ctx, batch), (0..batch.samples()).collect());
+        Fixpoint { batch, ctx, max_steps, inputs, active, step: 0, previous: None, outputs: Vec::new() }
+    }
+
+    /// Output logits of all samples, in the order of the batch.
+    pub(super) fn outputs(self) -> ProbeLogits {
+        let (batch, device) = (self.batch, self.ctx.device());
+        let tensor = |(index, values): (usize, Vec<f32>)| {
+            let [rows, classes] = row_shape(&batch.spec()[index], batch.nodes());
+            (index, Tensor::from_data(TensorData::new(values, [batch.samples(), rows, classes]), &device))
+        };
+        self.outputs.into_iter().map(tensor).collect()
+    }
+
+    /// Stores the outputs of samples that have ended.
+    fn store(&mut self, outputs: &ProbeLogits, ended: &[usize]) {
+        for (number, (index, logits)) in outputs.iter().enumerate() {
+            let width: usize = row_shape(&self.batch.spec()[*index], self.batch.nodes()).iter().product();
+            if number == self.outputs.len() {
+                self.outputs.push((*index, vec![0.0; self.batch.samples() * width]));
             }
-            let hidden = read.next;
-            if resting.is_empty() {
-                let hints = self.settings().hint_mode.decodes().then_some(hints);
-                state = State { hidden: Some(hidden), lstm, hints };
-                before = Some(now);
+            if ended.is_empty() {
                 continue;
             }
-            let (samples, rows) = (indices(&moving, 1, &device), indices(&moving, nodes, &device));
-            let some = |values: Tensor<2>| values.select(0, rows.clone());
-            let hints = hints.into_iter().map(|(place, logits)| (place, logits.select(0, samples.clone()))).collect();
-            inputs = inputs.select(&samples);
-            state = State {
-                hidden: Some(some(hidden)),
-                lstm: lstm.map(|state| state.map(some)),
-                hints: self.settings().hint_mode.decodes().then_some(hints),
-            };
-            before = Some(now.select(&moving));
-            active = moving.into_iter().map(|at| active[at]).collect();
+            let logits: Vec<f32> = logits.clone().try_into_vec_as().expect("f32");
+            let stored = &mut self.outputs[number].1;
+            for &position in ended {
+                stored[self.active[position] * width..][..width].copy_from_slice(&logits[position * width..][..width]);
+            }
         }
-        let tensor = |(place, values): (usize, Vec<f32>)| {
-            let [rows, numbers] = row_shape(&spec[place], nodes);
-            (place, Tensor::from_data(TensorData::new(values, [batch.samples(), rows, numbers]), &device))
-        };
-        results.into_iter().map(tensor).collect()
     }
 }
 
-/// Puts the outputs of samples that have ended where they belong.
-fn keep(results: &mut Vec<(usize, Vec<f32>)>, outputs: Vec<(usize, Tensor<3>)>, ended: &[usize], active: &[usize], batch: &Batch) {
-    for (number, (place, logits)) in outputs.into_iter().enumerate() {
-        let width: usize = row_shape(&batch.spec()[place], batch.nodes()).iter().product();
-        if number == results.len() {
-            results.push((place, vec![0.0; batch.samples() * width]));
-        }
+impl<'c> EndPolicy<'c> for Fixpoint<'c, '_> {
+    fn active(&self) -> &[usize] {
+        &self.active
+    }
+
+    fn inputs(&mut self) -> RawFeatures {
+        self.inputs.clone()
+    }
+
+    fn true_hint(&self, index: usize) -> Tensor<3> {
+        self.batch.tensor(index, self.step, self.active.len(), &self.ctx.device())
+    }
+
+    fn decodes_outputs(&self) -> bool {
+        true
+    }
+
+    fn advance(&mut self, StepResult { hints, outputs, .. }: StepResult<'c, '_>) -> Remaining {
+        let outputs = outputs.expect("outputs are decoded at every step");
+        let decisions = Decisions::new(self.batch.spec(), outputs.iter().chain(hints));
+        self.step += 1;
+        let is_last = self.step >= self.max_steps;
+        let repeats = |position: usize| self.previous.as_ref().is_some_and(|previous| decisions.repeat(previous, position));
+        let (ended, going_on): (Vec<usize>, Vec<usize>) =
+            (0..self.active.len()).partition(|&position| is_last || repeats(position));
+        self.store(outputs, &ended);
         if ended.is_empty() {
-            continue;
+            self.previous = Some(decisions);
+            return Remaining::All;
         }
-        let logits: Vec<f32> = logits.try_into_vec_as().expect("f32");
-        let into = &mut results[number].1;
-        for &at in ended {
-            into[active[at] * width..][..width].copy_from_slice(&logits[at * width..][..width]);
+        self.active = going_on.iter().map(|&position| self.active[position]).collect();
+        if going_on.is_empty() {
+            return Remaining::None;
         }
+        self.inputs = self.inputs.select(&row_indices(&going_on, 1, &self.ctx.device()));
+        self.previous = Some(decisions.select(&going_on));
+        Remaining::Subset(going_on)
     }
 }
 
-/// What a step decides on, by probe: the numbers of all samples, and how many a sample has.
+/// Hard decisions of a step: for each probe, the values of all samples and the number of values per sample.
 struct Decisions(Vec<(Vec<f32>, usize)>);
 
 impl Decisions {
     fn new<'l>(spec: &Spec, logits: impl Iterator<Item = &'l (usize, Tensor<3>)>) -> Decisions {
-        let is_decision = |(place, _): &&(usize, Tensor<3>)| spec[*place].kind != Kind::Scalar;
-        let decide = |(place, logits): &(usize, Tensor<3>)| {
-            let [_, rows, numbers] = logits.dims();
-            let decided = feedback::hard(spec[*place].kind, logits.clone(), SCORED);
-            (decided.try_into_vec_as().expect("f32"), rows * numbers)
+        let is_decision = |(index, _): &&(usize, Tensor<3>)| spec[*index].kind != Kind::Scalar;
+        let decide = |(index, logits): &(usize, Tensor<3>)| {
+            let [_, rows, classes] = logits.dims();
+            let decided = feedback::hard(spec[*index].kind, logits.clone(), SINKHORN_SCORED);
+            (decided.try_into_vec_as().expect("f32"), rows * classes)
         };
         Decisions(logits.filter(is_decision).map(decide).collect())
     }
 
-    /// Whether there are any on a sample, and they are as before.
-    fn repeats(&self, before: &Decisions, at: usize) -> bool {
-        !self.0.is_empty() && self.of(at).eq(before.of(at))
+    /// Whether a sample has decisions and all are as before.
+    fn repeat(&self, previous: &Decisions, position: usize) -> bool {
+        !self.0.is_empty() && self.of(position).eq(previous.of(position))
     }
 
-    /// Those on one sample.
-    fn of(&self, at: usize) -> impl Iterator<Item = &[f32]> {
-        self.0.iter().map(move |(values, width)| &values[at * width..][..*width])
+    fn of(&self, position: usize) -> impl Iterator<Item = &[f32]> {
+        self.0.iter().map(move |(values, width)| &values[position * width..][..*width])
     }
 
-    /// Those on some samples.
-    fn select(&self, places: &[usize]) -> Decisions {
-        let some = |(values, width): &(Vec<f32>, usize)| {
-            (places.iter().flat_map(|at| &values[at * width..][..*width]).copied().collect(), *width)
+    fn select(&self, positions: &[usize]) -> Decisions {
+        let select = |(values, width): &(Vec<f32>, usize)| {
+            (positions.iter().flat_map(|at| &values[at * width..][..*width]).copied().collect(), *width)
         };
-        Decisions(self.0.iter().map(some).collect())
+        Decisions(self.0.iter().map(select).collect())
     }
-}
-
-/// The rows of some samples, so many each, as places in a tensor.
-fn indices(samples: &[usize], rows: usize, device: &Device) -> Tensor<1, Int> {
-    let place = |place: usize| i64::try_from(place).expect("a place in memory");
-    let places: Vec<i64> = samples.iter().flat_map(|sample| sample * rows..(sample + 1) * rows).map(place).collect();
-    let count = places.len();
-    Tensor::from_data(TensorData::new(places, [count]), device)
 }

@@ -1,13 +1,16 @@
 //! The network: encoders, processors, decoders, the rollout over algorithm steps, losses.
 
-pub mod chunked;
 mod decoders;
 pub(crate) mod encoders;
 pub(crate) mod feedback;
 mod fixpoint;
 mod loss;
+pub mod losses;
 mod lstm;
 pub mod network;
+mod noise;
 pub mod processors;
+pub mod registries;
 mod raw_features;
-pub(crate) mod task_modules;
+pub mod rollout;
+mod task_modules;

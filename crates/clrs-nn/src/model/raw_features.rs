@@ -1,94 +1,106 @@
-//! What probes say in a step, as channels.
+//! Raw channels of all probes that a step reads.
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 use clrs::Probe;
 
-use crate::model::encoders::{Channels, Encoder, neighbours};
+use super::encoders::{Channels, Encoder, adjacency};
 
-/// What probes say: channels of nodes, edges and the graph, and who is whose neighbour.
+/// Raw channels of nodes, edges and the graph, and the adjacency matrix.
 #[derive(Clone, Default)]
-pub(crate) struct RawFeatures {
-    nodes: Vec<Tensor<3>>,
-    edges: Vec<Tensor<4>>,
-    graph: Vec<Tensor<2>>,
-    pub(crate) neighbours: Option<Tensor<3, Bool>>,
-    count: usize,
+pub(super) struct RawFeatures {
+    node_channels: Vec<Tensor<3>>,
+    edge_channels: Vec<Tensor<4>>,
+    graph_channels: Vec<Tensor<2>>,
+    /// Connected pairs of nodes, `[B, N, N]`, with self-loops. Only tracked if it is present from the start.
+    pub(super) adjacency: Option<Tensor<3, Bool>>,
+    samples: usize,
+    nodes: usize,
 }
 
 impl RawFeatures {
-    pub(crate) fn add(&mut self, probe: &Probe, nodes: usize, value: Tensor<3>, encoder: &Encoder) {
-        self.count = nodes;
-        if let Some(known) = &self.neighbours
-            && let Some(more) = neighbours(probe, nodes, &value)
+    /// Adds the channels of a probe, `value` being `[B, R, K]`.
+    pub(super) fn add(&mut self, probe: &Probe, nodes: usize, value: Tensor<3>, encoder: &Encoder) {
+        (self.samples, self.nodes) = (value.dims()[0], nodes);
+        if let Some(known) = &self.adjacency
+            && let Some(connected) = adjacency(probe, nodes, &value)
         {
-            self.neighbours = Some(known.clone().bool_or(more));
+            self.adjacency = Some(known.clone().bool_or(connected));
         }
         match encoder.channels(probe, nodes, value) {
-            Channels::Nodes(channels) => self.nodes.push(channels),
-            Channels::Edges(channels) => self.edges.push(channels),
-            Channels::Graph(channels) => self.graph.push(channels),
+            Channels::Nodes(channels) => self.node_channels.push(channels),
+            Channels::Edges(channels) => self.edge_channels.push(channels),
+            Channels::Graph(channels) => self.graph_channels.push(channels),
         }
     }
 
-    pub(crate) fn nodes_count(&self) -> usize {
-        self.count
+    /// Number of samples.
+    pub(super) fn samples(&self) -> usize {
+        self.samples
     }
 
-    /// Puts channels together, so that steps need not.
-    pub(crate) fn join(&mut self) {
-        join(&mut self.nodes);
-        join(&mut self.edges);
-        join(&mut self.graph);
+    /// Number of nodes.
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
     }
 
-    /// The first samples alone.
-    pub(crate) fn slice(&self, samples: usize) -> RawFeatures {
+    /// Concatenates the channels of each location, so that steps do not have to.
+    pub(super) fn join(&mut self) {
+        join(&mut self.node_channels);
+        join(&mut self.edge_channels);
+        join(&mut self.graph_channels);
+    }
+
+    /// The first samples.
+    pub(super) fn slice(&self, samples: usize) -> RawFeatures {
         RawFeatures {
-            nodes: self.nodes.iter().map(|channels| first(channels, samples)).collect(),
-            edges: self.edges.iter().map(|channels| first(channels, samples)).collect(),
-            graph: self.graph.iter().map(|channels| first(channels, samples)).collect(),
-            neighbours: self.neighbours.clone().map(|pairs| pairs.slice([0..samples])),
-            count: self.count,
+            node_channels: self.node_channels.iter().map(|channels| first(channels, samples)).collect(),
+            edge_channels: self.edge_channels.iter().map(|channels| first(channels, samples)).collect(),
+            graph_channels: self.graph_channels.iter().map(|channels| first(channels, samples)).collect(),
+            adjacency: self.adjacency.clone().map(|adjacency| adjacency.slice([0..samples])),
+            samples,
+            nodes: self.nodes,
         }
     }
 
-    /// Some samples, by their places.
-    pub(crate) fn select(&self, places: &Tensor<1, Int>) -> RawFeatures {
+    /// Samples by index.
+    pub(super) fn select(&self, indices: &Tensor<1, Int>) -> RawFeatures {
         RawFeatures {
-            nodes: self.nodes.iter().map(|channels| channels.clone().select(0, places.clone())).collect(),
-            edges: self.edges.iter().map(|channels| channels.clone().select(0, places.clone())).collect(),
-            graph: self.graph.iter().map(|channels| channels.clone().select(0, places.clone())).collect(),
-            neighbours: self.neighbours.clone().map(|pairs| pairs.select(0, places.clone())),
-            count: self.count,
+            node_channels: self.node_channels.iter().map(|channels| channels.clone().select(0, indices.clone())).collect(),
+            edge_channels: self.edge_channels.iter().map(|channels| channels.clone().select(0, indices.clone())).collect(),
+            graph_channels: self.graph_channels.iter().map(|channels| channels.clone().select(0, indices.clone())).collect(),
+            adjacency: self.adjacency.clone().map(|adjacency| adjacency.select(0, indices.clone())),
+            samples: indices.dims()[0],
+            nodes: self.nodes,
         }
     }
 
-    /// Side by side: of nodes `[B * N, channels]`, of edges `[B, N, N, channels]`, of the graph `[B, channels]`.
-    pub(crate) fn channels(&mut self, b: usize, n: usize, device: &Device) -> (Tensor<2>, Tensor<4>, Tensor<2>) {
-        if self.nodes.is_empty() {
-            self.nodes.push(Tensor::zeros([b, n, 1], device));
+    /// Channels of nodes, `[B * N, channels]`, edges, `[B, N, N, channels]`, and the graph, `[B, channels]`. A location without
+    /// probes has one channel of zeros.
+    pub(super) fn into_channels(mut self, device: &Device) -> (Tensor<2>, Tensor<4>, Tensor<2>) {
+        let (b, n) = (self.samples, self.nodes);
+        if self.node_channels.is_empty() {
+            self.node_channels.push(Tensor::zeros([b, n, 1], device));
         }
-        if self.edges.is_empty() {
-            self.edges.push(Tensor::zeros([b, n, n, 1], device));
+        if self.edge_channels.is_empty() {
+            self.edge_channels.push(Tensor::zeros([b, n, n, 1], device));
         }
-        if self.graph.is_empty() {
-            self.graph.push(Tensor::zeros([b, 1], device));
+        if self.graph_channels.is_empty() {
+            self.graph_channels.push(Tensor::zeros([b, 1], device));
         }
         self.join();
-        let nodes = self.nodes.remove(0);
+        let nodes = self.node_channels.remove(0);
         let [_, _, channels] = nodes.dims();
-        (nodes.reshape([b * n, channels]), self.edges.remove(0), self.graph.remove(0))
+        (nodes.reshape([b * n, channels]), self.edge_channels.remove(0), self.graph_channels.remove(0))
     }
 }
 
-/// Channels side by side.
 fn join<const D: usize>(channels: &mut Vec<Tensor<D>>) {
     if channels.len() > 1 {
         *channels = vec![Tensor::cat(std::mem::take(channels), D - 1)];
     }
 }
 
-/// The first samples of some.
-pub(crate) fn first<const D: usize>(of: &Tensor<D>, samples: usize) -> Tensor<D> {
-    if of.dims()[0] == samples { of.clone() } else { of.clone().slice([0..samples]) }
+/// The first samples of a tensor.
+pub(super) fn first<const D: usize>(tensor: &Tensor<D>, samples: usize) -> Tensor<D> {
+    if tensor.dims()[0] == samples { tensor.clone() } else { tensor.clone().slice([0..samples]) }
 }

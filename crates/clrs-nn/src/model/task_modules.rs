@@ -1,10 +1,25 @@
-//! What an algorithm has for itself, beside the processor that all share.
+//! The modules that a task does not share with others: its encoders and decoders.
 
-use crate::model::decoders::Decoders;
-use crate::model::encoders::Encoders;
+use std::sync::Arc;
 
-/// Its encoders and decoders.
-pub(crate) struct TaskModules {
-    pub(crate) encoders: Encoders,
-    pub(crate) decoders: Decoders,
+use super::decoders::Decoders;
+use super::encoders::Encoders;
+use crate::exec::weights::TaskLayers;
+
+pub(super) struct TaskModules {
+    pub(super) encoders: Encoders,
+    pub(super) decoders: Decoders,
+    /// Their layers, as folded weights are made of them.
+    pub(super) layers: Arc<TaskLayers>,
+}
+
+impl TaskModules {
+    pub(super) fn new(encoders: Encoders, decoders: Decoders) -> TaskModules {
+        let layers = TaskLayers {
+            hidden: encoders.hidden,
+            encoders: encoders.layers().collect(),
+            node_hints: decoders.node_hints.clone(),
+        };
+        TaskModules { encoders, decoders, layers: Arc::new(layers) }
+    }
 }

@@ -1,5 +1,8 @@
-//! Run directories: recipe, checkpoints, metrics.
+//! Run directories: recipe, checkpoints, metrics, status.
 
+pub mod checkpoint;
 pub mod directory;
-mod events;
+pub mod error;
+pub mod status;
 pub mod tensor_file;
+mod tensorboard;

@@ -1,70 +1,72 @@
-//! Adam with clipping by the norm of all gradients, as optax has them.
+//! Adam with clipping by the global gradient norm, as in optax.
 //!
-//! One pass over the numbers in the memory of the host: the same bits on every device and for any number of threads.
+//! One pass over host memory: the same bits on every device and for any number of threads.
 
 use clrs_kernels::{Isa, adam};
 use rayon::prelude::*;
 
 use crate::exec::parameters::{Owner, Parameter, Parameters};
+use crate::run::checkpoint::OptimizerState;
 
-/// What decides an update.
+/// Settings of an update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamConfig {
-    /// Size of a step.
+    /// Learning rate.
     pub learning_rate: f32,
-    /// The longest that all gradients together may be; 0 for any length.
+    /// Maximum global gradient norm; 0 disables clipping.
     pub grad_clip: f32,
-    /// Whether the processor stays as it is.
+    /// Whether the parameters of the processor are frozen.
     pub freeze_processor: bool,
 }
 
-/// Means of gradients and of their squares, one per number, and how many updates there were.
+/// The optimizer and its state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Adam {
-    /// Updates so far, of any algorithm.
-    pub updates: u64,
-    /// Means of gradients.
-    pub first: Vec<Vec<f32>>,
-    /// Means of their squares.
-    pub second: Vec<Vec<f32>>,
-}
+pub struct Adam(OptimizerState);
 
 impl Adam {
-    /// Before the first update.
+    /// The state before the first update.
     pub fn new(parameters: &Parameters) -> Adam {
         let zeros: Vec<Vec<f32>> = parameters.values().iter().map(|values| vec![0.0; values.len()]).collect();
-        Adam { updates: 0, first: zeros.clone(), second: zeros }
+        Adam(OptimizerState { updates: 0, first: zeros.clone(), second: zeros })
     }
 
-    /// Moves the parameters of the processor and of one algorithm; those of others, and their means, stand still. A parameter
-    /// without a gradient has the gradient 0. Returns the norm of all gradients.
+    /// Continues from a state.
+    pub fn from_state(state: OptimizerState) -> Adam {
+        Adam(state)
+    }
+
+    /// The state.
+    pub fn state(&self) -> &OptimizerState {
+        &self.0
+    }
+
+    /// Updates the parameters of the processor and of one task, and returns the global gradient norm. Parameters of other tasks and
+    /// their moments do not change. A parameter without a gradient has the gradient 0.
     ///
     /// # Panics
     /// If there are not as many gradients as parameters.
-    pub fn update(&mut self, parameters: &mut Parameters, gradients: &[Option<Vec<f32>>], task: usize, rule: AdamConfig) -> f32 {
-        assert_eq!(gradients.len(), parameters.values.len(), "a gradient for each parameter, or none");
+    pub fn update(&mut self, parameters: &mut Parameters, gradients: &[Option<Vec<f32>>], task: usize, config: AdamConfig) -> f32 {
+        assert_eq!(gradients.len(), parameters.values.len(), "one gradient, or none, per parameter");
         let isa = Isa::best();
         let norm = gradients.iter().flatten().map(|gradient| adam::sum_of_squares(isa, gradient)).sum::<f64>().sqrt();
         #[expect(clippy::cast_possible_truncation, reason = "gradients are f32")]
         let norm = norm as f32;
-        let scale = if rule.grad_clip > 0.0 && norm >= rule.grad_clip { rule.grad_clip / norm } else { 1.0 };
+        let scale = if config.grad_clip > 0.0 && norm >= config.grad_clip { config.grad_clip / norm } else { 1.0 };
 
-        self.updates += 1;
-        #[expect(clippy::cast_possible_truncation, reason = "as optax computes it, and long before 2^31 updates it is 1")]
-        let part = |decay: f32| 1.0 - decay.powi(self.updates.min(i32::MAX as u64) as i32);
-        let parts = [part(adam::BETA1), part(adam::BETA2)];
+        let OptimizerState { updates, first, second } = &mut self.0;
+        *updates += 1;
+        let updates = *updates;
+        #[expect(clippy::cast_possible_truncation, reason = "as optax computes it; it is 1 long before 2^31 updates")]
+        let bias_correction = |decay: f32| 1.0 - decay.powi(updates.min(i32::MAX as u64) as i32);
+        let bias_corrections = [bias_correction(adam::FIRST_DECAY), bias_correction(adam::SECOND_DECAY)];
         let Parameters { list, values } = parameters;
-        let numbers = values.par_iter_mut().zip(&mut self.first).zip(&mut self.second);
-        numbers.zip(gradients).zip(&*list).for_each(|((((values, first), second), gradient), Parameter { owner, .. })| {
+        let all = values.par_iter_mut().zip(first).zip(second).zip(gradients).zip(&*list);
+        all.for_each(|((((values, first), second), gradient), Parameter { owner, .. })| {
             if matches!(owner, Owner::Algorithm(of) if *of != task) {
                 return;
             }
-            let moves = *owner != Owner::Processor || !rule.freeze_processor;
-            let update = adam::Update {
-                gradient_scale: scale,
-                learning_rate: moves.then_some(rule.learning_rate),
-                bias_corrections: parts,
-            };
+            let is_frozen = *owner == Owner::Processor && config.freeze_processor;
+            let update = adam::Update { scale, learning_rate: (!is_frozen).then_some(config.learning_rate), bias_corrections };
             adam::update(isa, update, gradient.as_deref(), values, first, second);
         });
         norm

@@ -1,58 +1,80 @@
-//! Training: batches in, parameters out.
+//! The training loop.
 
-use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
+use clrs::AnyAlgorithm;
 use clrs::clrs30::Split;
 use clrs::random::RandomState;
-use clrs::{AnyAlgorithm, Registry};
-use rayon::prelude::*;
+use serde::Serialize;
 
-use crate::data::batch::{Batch, MICRO_BATCH};
-use crate::data::chunk::Chunk;
-use crate::model::chunked::RecurrentState;
-use crate::data::loader::{self, BatchTransform, DataError, BatchLoader};
-use crate::eval::evaluate::{TaskModel, EvaluateError, EvalBatches, Metrics, check_size};
-use crate::model::network::{BuildError, Network};
-use crate::train::optimizer::{Adam, AdamConfig};
-use crate::exec::parameters::Parameters;
-use crate::exec::context::{self, ForwardContext};
-use crate::data::prefetch::{Batches, Flops, prefetch};
+use super::gradients::{chunk_gradients, gradients};
+use super::optimizer::{Adam, AdamConfig};
+use super::plan::TrainPlan;
 use crate::config::recipe::Recipe;
-use crate::run::directory::{self, RunError, RunFolder, State};
-use crate::eval::trained::{TaskError, tasks};
-use crate::exec::weights::{FoldedWeight, FoldedGradients};
+use crate::data::batch::MICRO_BATCH;
+use crate::data::error::DataError;
+use crate::data::loader::{self, BatchLoader};
+use crate::data::prefetch::{Prefetched, UpdateData, prefetch};
+use crate::data::transform::BatchTransform;
+use crate::eval::batches::ensure_fits;
+use crate::eval::evaluate::{EvalBatches, TaskModel};
+use crate::eval::metrics::{EvaluateError, Metrics};
+use crate::exec::parameters::Parameters;
+use crate::exec::weights::Weights;
+use crate::model::network::{BuildError, Network};
+use crate::run::checkpoint::{CheckpointContext, CheckpointFile, RecurrentStates, RunState, TaskSpecs};
+use crate::run::directory::{BEST, LAST, RunDir};
+use crate::run::error::RunError;
+use crate::run::status::Status;
 
 /// A network in training.
+///
+/// [`Trainer::run`] trains in a run directory. Callers with their own loop call [`Trainer::step`] and [`Trainer::validate`]:
+///
+/// ```
+/// use clrs_nn::exec::device::Device;
+/// use clrs_nn::model::registries::Registries;
+/// use clrs_nn::train::{plan::TrainPlan, trainer::Trainer};
+/// use clrs_nn::Recipe;
+///
+/// let recipe = Recipe::parse("", &["algorithms=bfs", "hidden=8", "lengths=4", "batch_size=2", "val_samples=2"])?;
+/// let mut trainer = Trainer::new(TrainPlan::new(recipe, &Registries::builtin())?, &Device::flex())?;
+/// let step = trainer.step()?;
+/// assert_eq!((step.step, step.tasks[0].algorithm), (1, "bfs"));
+/// assert!(step.tasks[0].loss > 0.0);
+/// assert!(trainer.validate()?.score >= 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Trainer {
     recipe: Recipe,
     algorithms: Vec<&'static dyn AnyAlgorithm>,
+    specs: TaskSpecs,
     network: Network,
     parameters: Parameters,
     adam: Adam,
-    state: State,
-    carried: RecurrentStates,
-    /// The checkpoint that it went back to.
+    state: RunState,
+    recurrent: RecurrentStates,
+    /// The checkpoint that was restored.
     restored: Option<PathBuf>,
-    sources: Vec<Vec<BatchLoader>>,
+    data: Data,
     validation: Vec<EvalBatches>,
     device: Device,
 }
 
-/// Why a run ended early, or did not begin.
+/// Batches are prefetched from the first step on: a restored run skips those it has seen.
+enum Data {
+    Loaders(Vec<Vec<BatchLoader>>),
+    Prefetched(Prefetched),
+}
+
+/// Why a run cannot start or ended early.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
 pub enum TrainError {
-    #[error(transparent)]
-    Task(#[from] TaskError),
-    #[error("`{name}` is 0: {rule}")]
-    Zero { name: &'static str, rule: &'static str },
-    #[error("`batch_size` is {0}: {MOST_SAMPLES} samples are the most")]
-    BatchSize(usize),
-    #[error("`{name}` is {value}: a number from 0 on is wanted")]
-    Size { name: &'static str, value: f32 },
     #[error(transparent)]
     Build(#[from] BuildError),
     #[error(transparent)]
@@ -61,76 +83,127 @@ pub enum TrainError {
     Evaluate(#[from] EvaluateError),
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error("the {what} of {algorithm} is {value} at step {step}; the checkpoint before it is kept. It will be so again: {}", advice(*.step))]
+    #[error("{what} of {algorithm} is {value} at step {step}; {}", advice(*.step))]
     NotFinite { what: &'static str, algorithm: String, value: f32, step: usize },
 }
 
-/// What may help where a number is none.
+/// What helps against values that are not finite. The run is deterministic, so resuming repeats the failure.
 fn advice(step: usize) -> &'static str {
-    if step == 1 {
-        "nothing was learnt yet, so it comes from the data or from the parameters that it began with; try another `hidden`, `processor` or `data` in a new run"
+    if step <= 1 {
+        "check the data and the initial parameters, or start a run with another `hidden`, `processor` or `data`"
     } else {
-        "try a smaller `learning_rate`, or `grad_clip`, in a new run"
+        "start a run with a smaller `learning_rate` or `grad_clip`; the checkpoint before this step is intact"
     }
 }
 
-/// What happened in training.
+/// One training step: an update for every task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StepReport {
+    /// Number of the step, from 1.
+    pub step: usize,
+    /// The update of every task.
+    pub tasks: Vec<TaskUpdate>,
+}
+
+impl StepReport {
+    /// Mean loss over the tasks.
+    pub fn loss(&self) -> f64 {
+        self.tasks.iter().map(|task| f64::from(task.loss)).sum::<f64>() / self.tasks.len() as f64
+    }
+}
+
+/// One update.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TaskUpdate {
+    /// Name of the algorithm.
+    pub algorithm: &'static str,
+    /// Loss before the update.
+    pub loss: f32,
+    /// Global gradient norm before clipping.
+    pub grad_norm: f32,
+}
+
+/// One validation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ValidationReport {
+    /// Training steps before it.
+    pub step: usize,
+    /// Mean score over the algorithms.
+    pub score: f64,
+    /// Metrics of every algorithm.
+    pub tasks: Vec<(&'static str, Metrics)>,
+}
+
+/// What happens during [`Trainer::run`].
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
+#[non_exhaustive]
 pub enum Event<'e> {
-    /// A step was taken; losses by algorithm.
-    Step { step: usize, losses: &'e [(&'static str, f32)] },
-    /// A validation, by algorithm, and their mean score.
-    Validation { step: usize, outcomes: &'e [(&'static str, Metrics)], score: f64, is_best: bool },
+    /// A training step was taken.
+    Step(&'e StepReport),
+    /// A validation is in progress: a batch of so many samples was evaluated.
+    Validating(usize),
+    /// A validation ended.
+    Validation {
+        /// Its report.
+        report: &'e ValidationReport,
+        /// Whether it is the best so far.
+        is_best: bool,
+    },
 }
 
-/// Whether training goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Flow {
-    Continue,
-    Stop,
-}
-
-/// How a run ended.
+/// Why [`Trainer::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// All steps are taken.
-    Done,
-    /// It was stopped, and can go on.
+    Completed,
+    /// The event handler broke the loop. The run can be resumed.
     Stopped,
-    /// It got no better for as long as the recipe allows.
-    Patience,
+    /// No improvement for as many validations as the recipe allows.
+    EarlyStopping,
 }
 
 impl Trainer {
-    /// A new network, by a recipe.
-    pub fn new(recipe: Recipe, registry: &Registry, device: &Device) -> Result<Trainer, TrainError> {
-        validate(&recipe)?;
-        let (algorithms, tasks) = tasks(&recipe, registry)?;
-        let indexed = || algorithms.iter().copied().enumerate();
-        let sources = indexed().map(|(index, algorithm)| {
-            if recipe.chunk_length > 0 {
-                // Lanes carry states, and these are of one size.
-                return BatchLoader::train_by_size(&recipe, algorithm, index);
-            }
-            Ok(vec![BatchLoader::train(&recipe, algorithm, index)?])
-        });
-        let sources = sources.collect::<Result<Vec<_>, DataError>>()?;
-        let (mut network, parameters) = Network::new(tasks, &recipe.network, recipe.seed)?;
+    /// Loads the data and builds the network of a plan.
+    pub fn new(plan: TrainPlan, device: &Device) -> Result<Trainer, TrainError> {
+        let TrainPlan { recipe, algorithms, specs, processors } = plan;
+        let built = Network::with_processors(specs.tasks.clone(), &recipe.model, &processors, recipe.seed);
+        let (mut network, parameters) = built?;
         network.fused = recipe.fused;
-        // What is made on the fly is validated at its largest size.
-        sources.iter().flatten().filter_map(BatchLoader::fixed).try_for_each(|runs| check_size(&network, runs))?;
+        let indexed = || algorithms.iter().copied().enumerate();
+        let loaders = indexed().map(|(index, algorithm)| {
+            if recipe.chunk_length > 0 {
+                // Lanes carry recurrent states, which are of one size.
+                return BatchLoader::per_size(&recipe, algorithm, index);
+            }
+            Ok(vec![BatchLoader::new(&recipe, algorithm, index)?])
+        });
+        let loaders = loaders.collect::<Result<Vec<_>, DataError>>()?;
+        // Samples drawn on the fly are validated at their largest size.
+        loaders.iter().flatten().filter_map(BatchLoader::fixed_set).try_for_each(|set| ensure_fits(&network, set))?;
         let validation = indexed().map(|(index, algorithm)| {
-            let runs = loader::validation(&recipe, algorithm, index)?;
-            check_size(&network, &runs)?;
-            let changes = BatchTransform::new(&recipe, algorithm, index, Split::Val);
-            Ok::<_, TrainError>(EvalBatches::new(runs, &changes, VALIDATION_BATCH)?)
+            let samples = loader::validation_samples(&recipe, algorithm, index)?;
+            ensure_fits(&network, &samples)?;
+            let transform = BatchTransform::new(&recipe, algorithm, index, Split::Val);
+            Ok::<_, TrainError>(EvalBatches::new(samples, &transform, VALIDATION_BATCH)?)
         });
         let validation = validation.collect::<Result<_, _>>()?;
-        let (adam, state, device) = (Adam::new(&parameters), State::default(), device.clone());
-        let carried = RecurrentStates::new();
-        Ok(Trainer { recipe, algorithms, network, parameters, adam, state, carried, restored: None, sources, validation, device })
+        Ok(Trainer {
+            adam: Adam::new(&parameters),
+            recipe,
+            algorithms,
+            specs,
+            network,
+            parameters,
+            state: RunState::default(),
+            recurrent: RecurrentStates::new(),
+            restored: None,
+            data: Data::Loaders(loaders),
+            validation,
+            device: device.clone(),
+        })
     }
 
     /// The parameters, to be set before training.
@@ -143,259 +216,234 @@ impl Trainer {
         &self.network
     }
 
-    /// The parameters as they are.
+    /// The current parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// How far it is.
-    pub fn state(&self) -> State {
+    /// How far training is.
+    pub fn state(&self) -> RunState {
         self.state
     }
 
-    /// Goes back to the last checkpoint of a run.
+    /// Restores the last checkpoint of a run.
     pub fn resume(&mut self, run: &Path) -> Result<(), RunError> {
-        let checkpoint = run.join("last.safetensors");
-        if !checkpoint.exists() {
-            return Err(RunError::NoCheckpoint(run.into()));
+        let path = run.join(LAST);
+        if !path.exists() {
+            return Err(RunError::NoCheckpoint(path));
         }
-        self.restore(&checkpoint)
-    }
-
-    /// Goes back to a checkpoint.
-    pub fn restore(&mut self, path: &Path) -> Result<(), RunError> {
+        let file = CheckpointFile::read(&path)?;
+        file.ensure_recipe(&self.recipe, &path)?;
         let mut parameters = self.parameters.clone();
-        let (file, state) = directory::load(path, &mut parameters)?;
-        let adam = directory::load_adam(path, &file, &parameters)?;
-        self.carried = directory::load_carried(path, &file, self.recipe.batch_size)?;
-        self.restored = Some(path.into());
-        (self.parameters, self.adam, self.state) = (parameters, adam, state);
+        file.load_parameters(&mut parameters, &path)?;
+        let optimizer = file.optimizer(&parameters, &path)?;
+        let recurrent = file.recurrent(self.recipe.batch_size, &path)?;
+        let best = run.join(BEST);
+        if file.state().best.is_some() && !best.exists() {
+            return Err(RunError::NoCheckpoint(best));
+        }
+        (self.parameters, self.adam, self.state) = (parameters, Adam::from_state(optimizer), file.state());
+        (self.recurrent, self.restored) = (recurrent, Some(path));
         Ok(())
     }
 
-    /// Trains to the end of the recipe, or until told to stop.
-    pub fn run(mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<StopReason, TrainError> {
-        let batches = prefetch(std::mem::take(&mut self.sources), &self.recipe, self.state.step);
+    /// Trains in a run directory to the end of the recipe, or until the event handler breaks.
+    pub fn run(
+        mut self,
+        directory: &mut RunDir,
+        on_event: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> Result<StopReason, TrainError> {
+        let result = self.run_loop(directory, on_event);
+        let (status, error) = match &result {
+            Ok(StopReason::Completed | StopReason::EarlyStopping) => (Status::Done, None),
+            Ok(StopReason::Stopped) => (Status::Stopped, None),
+            Err(error) => (Status::Failed, Some(error.to_string())),
+        };
+        // The error of the run matters more than one of its status.
+        let saved = directory.save_status(status, self.state, self.recipe.steps, error);
+        let reason = result?;
+        saved?;
+        Ok(reason)
+    }
+
+    fn run_loop(
+        &mut self,
+        directory: &mut RunDir,
+        on_event: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> Result<StopReason, TrainError> {
         if self.is_out_of_patience() {
-            return Ok(StopReason::Patience);
+            return Ok(StopReason::EarlyStopping);
         }
-        let mut saving = Duration::ZERO;
+        let mut save_time = Duration::ZERO;
         if self.state.step == 0 {
-            // Parameters may have come from elsewhere: there is a checkpoint to go on with from the beginning.
-            saving = self.save(folder)?;
-            folder.begin(&self.recipe)?;
+            // Parameters may come from elsewhere: there is a checkpoint to resume from before the first step.
+            save_time = self.save(directory)?;
+            directory.save_recipe(&self.recipe)?;
+        } else if self.state.pending_validation && self.validate_in(directory, on_event)?.is_break() {
+            self.save(directory)?;
+            return Ok(StopReason::Stopped);
         }
         let mut saved = Instant::now();
         while self.state.step < self.recipe.steps {
-            let losses = self.step(&batches, folder)?;
-            let step = self.state.step;
-            let mut flow = on_event(&Event::Step { step, losses: &losses });
-            let is_last = step == self.recipe.steps;
-            let is_supervised = is_last || step.is_multiple_of(self.recipe.eval_every);
-            if is_supervised {
-                flow = self.validate(folder, on_event).map(|now| if now == Flow::Stop { now } else { flow })?;
+            let report = self.step()?;
+            for task in &report.tasks {
+                let metrics = [("loss", task.loss.into()), ("grad_norm", task.grad_norm.into())];
+                directory.log_metrics(report.step, task.algorithm, &metrics)?;
             }
-            let ending = match flow {
-                _ if is_supervised && self.is_out_of_patience() => Some(StopReason::Patience),
-                _ if is_last => Some(StopReason::Done),
-                Flow::Stop => Some(StopReason::Stopped),
-                Flow::Continue => None,
+            let mut flow = on_event(&Event::Step(&report));
+            let is_last = report.step == self.recipe.steps;
+            let is_validated = is_last || report.step.is_multiple_of(self.recipe.eval_every);
+            if is_validated {
+                let validated = self.validate_in(directory, on_event)?;
+                flow = if validated.is_break() { validated } else { flow };
+            }
+            let reason = match flow {
+                _ if self.state.pending_validation => Some(StopReason::Stopped),
+                _ if is_validated && self.is_out_of_patience() => Some(StopReason::EarlyStopping),
+                _ if is_last => Some(StopReason::Completed),
+                ControlFlow::Break(()) => Some(StopReason::Stopped),
+                ControlFlow::Continue(()) => None,
             };
-            let rarely = saving * SAVE_RARELY;
-            if ending.is_some() || saved.elapsed() >= if is_supervised { rarely } else { rarely.max(SAVE_ANYWAY) } {
-                saving = self.save(folder)?;
+            let pause = save_time * SAVE_PAUSE;
+            let is_due = saved.elapsed() >= if is_validated { pause } else { pause.max(SAVE_INTERVAL) };
+            if reason.is_some() || is_due {
+                save_time = self.save(directory)?;
                 saved = Instant::now();
             }
-            if let Some(ending) = ending {
-                return Ok(ending);
+            if let Some(reason) = reason {
+                return Ok(reason);
             }
         }
-        Ok(StopReason::Done)
+        Ok(StopReason::Completed)
     }
 
-    /// Keeps a checkpoint; says how long that took.
-    fn save(&self, folder: &RunFolder) -> Result<Duration, RunError> {
+    /// Takes one training step: an update for every algorithm.
+    pub fn step(&mut self) -> Result<StepReport, TrainError> {
+        let step = self.state.step + 1;
+        let config = AdamConfig {
+            learning_rate: self.recipe.learning_rate,
+            grad_clip: self.recipe.grad_clip,
+            freeze_processor: self.recipe.freeze_processor,
+        };
+        let mut tasks = Vec::with_capacity(self.algorithms.len());
+        for task in 0..self.algorithms.len() {
+            let data = self.next_data()?;
+            let algorithm = self.algorithms[task].name();
+            // A separate random stream for every micro-batch of every update: earlier ones do not matter.
+            let update = (step * self.algorithms.len() + task) as u64;
+            let random = |index: usize| Some(RandomState::of_sample(self.recipe.seed, (update << 16) | index as u64));
+            let (network, parameters, device) = (&self.network, &self.parameters, &self.device);
+            let (loss, gradients) = match data {
+                UpdateData::Batch(batch) => gradients(network, parameters, task, &batch, device, random),
+                UpdateData::Chunk { size, chunk } => {
+                    let (cells, micro_batches) = (chunk.supervised_cells(), chunk.micro_batches(MICRO_BATCH));
+                    let states = self.recurrent.entry((task, size)).or_default();
+                    // There is no state at the beginning.
+                    let as_many = states.is_empty() || states.len() == micro_batches.len();
+                    let fits = micro_batches.iter().zip(&*states).all(|(chunk, state)| network.fits(chunk, state));
+                    if !as_many || !fits {
+                        return Err(RunError::RecurrentState(self.restored.clone().unwrap_or_default()).into());
+                    }
+                    chunk_gradients(network, parameters, task, (micro_batches, &cells), states, device, random)
+                }
+            };
+            let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
+            if !loss.is_finite() {
+                return Err(not_finite("the loss", loss));
+            }
+            let grad_norm = self.adam.update(&mut self.parameters, &gradients, task, config);
+            if !grad_norm.is_finite() {
+                return Err(not_finite("the gradient norm", grad_norm));
+            }
+            tasks.push(TaskUpdate { algorithm, loss, grad_norm });
+        }
+        self.state.step = step;
+        Ok(StepReport { step, tasks })
+    }
+
+    /// Evaluates the current parameters on the validation sets.
+    pub fn validate(&self) -> Result<ValidationReport, TrainError> {
+        self.validate_with(&mut |_| ControlFlow::Continue(()))
+    }
+
+    fn validate_with(&self, progress: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Result<ValidationReport, TrainError> {
+        let weights = Weights::no_grad(&self.parameters, &self.device);
+        let step = self.state.step;
+        let mut tasks = Vec::with_capacity(self.algorithms.len());
+        for (task, (algorithm, batches)) in self.algorithms.iter().zip(&self.validation).enumerate() {
+            let model = TaskModel { network: &self.network, weights: &weights, task, algorithm: *algorithm };
+            let metrics = batches.evaluate(model, progress).map_err(|error| match error {
+                // The last update made the network diverge.
+                EvaluateError::NotFinite { value, .. } => {
+                    TrainError::NotFinite { what: "a validation logit", algorithm: algorithm.name().into(), value, step }
+                }
+                error => error.into(),
+            })?;
+            tasks.push((algorithm.name(), metrics));
+        }
+        let score = tasks.iter().map(|(_, metrics)| metrics.score).sum::<f64>() / tasks.len() as f64;
+        Ok(ValidationReport { step, score, tasks })
+    }
+
+    /// Validates, logs the metrics and saves the best parameters. A validation that the handler breaks is repeated on resumption.
+    fn validate_in(
+        &mut self,
+        directory: &mut RunDir,
+        on_event: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, TrainError> {
+        let report = match self.validate_with(&mut |samples| on_event(&Event::Validating(samples))) {
+            Err(TrainError::Evaluate(EvaluateError::Stopped)) => {
+                self.state.pending_validation = true;
+                return Ok(ControlFlow::Break(()));
+            }
+            report => report?,
+        };
+        self.state.pending_validation = false;
+        for (algorithm, Metrics { score, validity, exact_match, .. }) in &report.tasks {
+            let metrics = [("val", *score), ("validity", *validity), ("exact_match", *exact_match)];
+            directory.log_metrics(report.step, algorithm, &metrics)?;
+        }
+        let is_best = self.state.best.is_none_or(|(_, best)| report.score > best);
+        if is_best {
+            (self.state.best, self.state.since_best) = (Some((report.step, report.score)), 0);
+            directory.save_best(&self.parameters, &self.context())?;
+        } else {
+            self.state.since_best += 1;
+        }
+        directory.save_status(Status::Running, self.state, self.recipe.steps, None)?;
+        Ok(on_event(&Event::Validation { report: &report, is_best }))
+    }
+
+    /// Saves a checkpoint and returns the time that it took.
+    fn save(&self, directory: &RunDir) -> Result<Duration, RunError> {
         let start = Instant::now();
-        folder.save_last(&self.parameters, &self.adam, &self.carried, self.state)?;
+        directory.save_last(&self.parameters, &self.context(), self.adam.state(), &self.recurrent)?;
+        directory.save_status(Status::Running, self.state, self.recipe.steps, None)?;
         Ok(start.elapsed())
+    }
+
+    fn context(&self) -> CheckpointContext<'_> {
+        CheckpointContext { recipe: &self.recipe, specs: &self.specs, state: self.state }
+    }
+
+    fn next_data(&mut self) -> Result<UpdateData, DataError> {
+        if let Data::Loaders(loaders) = &mut self.data {
+            self.data = Data::Prefetched(prefetch(std::mem::take(loaders), &self.recipe, self.state.step));
+        }
+        let Data::Prefetched(batches) = &self.data else { unreachable!("replaced above") };
+        batches.recv().expect("the thread sends as long as there is a receiver")
     }
 
     fn is_out_of_patience(&self) -> bool {
         self.recipe.patience > 0 && self.state.since_best >= self.recipe.patience
     }
-
-    /// An update for each algorithm.
-    fn step(&mut self, batches: &Batches, folder: &mut RunFolder) -> Result<Vec<(&'static str, f32)>, TrainError> {
-        let step = self.state.step + 1;
-        let rule = AdamConfig {
-            learning_rate: self.recipe.learning_rate,
-            grad_clip: self.recipe.grad_clip,
-            freeze_processor: self.recipe.freeze_processor,
-        };
-        let mut losses = Vec::with_capacity(self.algorithms.len());
-        for (task, algorithm) in self.algorithms.iter().map(|algorithm| algorithm.name()).enumerate() {
-            let work = batches.recv().expect("the thread sends until no one receives")?;
-            // A stream of its own for every part of every update: what happened before does not matter.
-            let number = (step * self.algorithms.len() + task) as u64;
-            let random = |part: usize| Some(RandomState::of_sample(self.recipe.seed, (number << 16) | part as u64));
-            let (network, parameters, device) = (&self.network, &self.parameters, &self.device);
-            let (loss, gradients) = match work {
-                Flops::Batch(batch) => gradients(network, parameters, task, &batch, device, random),
-                Flops::Chunk(size, chunk) => {
-                    let (cells, parts) = (chunk.supervised_cells(), chunk.parts(MICRO_BATCH));
-                    let carried = self.carried.entry((task, size)).or_default();
-                    let mut of_parts = parts.iter().zip(&*carried);
-                    // At the beginning there is nothing to carry.
-                    let as_many = carried.is_empty() || carried.len() == parts.len();
-                    if !as_many || !of_parts.all(|(part, carried)| network.fits(part, carried)) {
-                        return Err(RunError::RecurrentState(self.restored.clone().unwrap_or_default()).into());
-                    }
-                    chunk_gradients(network, parameters, task, (parts, &cells), carried, device, random)
-                }
-            };
-            let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
-            if !loss.is_finite() {
-                return Err(not_finite("loss", loss));
-            }
-            let norm = self.adam.update(&mut self.parameters, &gradients, task, rule);
-            if !norm.is_finite() {
-                return Err(not_finite("norm of the gradients", norm));
-            }
-            folder.note(step, algorithm, &[("loss", loss.into()), ("grad_norm", norm.into())])?;
-            losses.push((algorithm, loss));
-        }
-        self.state.step = step;
-        Ok(losses)
-    }
-
-    fn validate(&mut self, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Flow, TrainError> {
-        let weights = self.parameters.fixed(&self.device);
-        let step = self.state.step;
-        let mut outcomes = Vec::with_capacity(self.algorithms.len());
-        for (task, (algorithm, examples)) in self.algorithms.iter().zip(&self.validation).enumerate() {
-            let candidate = TaskModel { network: &self.network, weights: &weights, task, algorithm: *algorithm };
-            let outcome = examples.judge(candidate)?;
-            let Metrics { score, validity, exact_match, .. } = outcome;
-            let name = algorithm.name();
-            folder.note(step, name, &[("val", score), ("validity", validity), ("exactness", exact_match)])?;
-            outcomes.push((name, outcome));
-        }
-        let score = outcomes.iter().map(|(_, outcome)| outcome.score).sum::<f64>() / outcomes.len() as f64;
-        let is_best = self.state.best.is_none_or(|(_, best)| score > best);
-        if is_best {
-            (self.state.best, self.state.since_best) = (Some((step, score)), 0);
-            folder.save_best(&self.parameters, self.state)?;
-        } else {
-            self.state.since_best += 1;
-        }
-        Ok(on_event(&Event::Validation { step, outcomes: &outcomes, score, is_best }))
-    }
 }
 
-/// Of a batch: every part has a stream of its own, by a number of 16 bits.
-const MOST_SAMPLES: usize = MICRO_BATCH << 16;
+/// Between two checkpoints passes at least this many times what one takes, so that a run does not wait for its disk.
+const SAVE_PAUSE: u32 = 50;
 
-/// Between two checkpoints there is at least so many times what one takes: a run does not wait for its disk.
-const SAVE_RARELY: u32 = 50;
+/// Without a validation, a checkpoint is saved after this time.
+const SAVE_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Without a validation, a checkpoint is kept after so long.
-const SAVE_ANYWAY: Duration = Duration::from_mins(1);
-
-/// Samples of a batch in validation, as the reference has it.
+/// Samples per validation batch, as in dm-clrs.
 const VALIDATION_BATCH: usize = 32;
-
-/// A loss, and its gradient by each parameter that it depends on.
-pub type Gradients = (f32, Vec<Option<Vec<f32>>>);
-
-/// The loss of a batch and its gradients.
-///
-/// A batch is computed in parts, each on one thread, and their sums are added in order: neither the parts nor the order
-/// depends on the number of threads. `random` gives the chance of each part.
-pub fn gradients(
-    network: &Network,
-    parameters: &Parameters,
-    task: usize,
-    batch: &Batch,
-    device: &Device,
-    random: impl Fn(usize) -> Option<RandomState> + Sync,
-) -> Gradients {
-    let cells = batch.supervised_cells();
-    in_parts(network, parameters, task, device, batch.parts(MICRO_BATCH), |part, batch, pass| {
-        (network.loss(pass, &batch, &cells, random(part).as_mut()), ())
-    })
-    .0
-}
-
-/// What the lanes of each part carry, by algorithm and size.
-pub(crate) type RecurrentStates = BTreeMap<(usize, usize), Vec<RecurrentState>>;
-
-/// The same of the parts of a chunk with so many judged cells; what its lanes carry is taken and put back.
-fn chunk_gradients(
-    network: &Network,
-    parameters: &Parameters,
-    task: usize,
-    (parts, cells): (Vec<Chunk>, &[f64]),
-    carried: &mut Vec<RecurrentState>,
-    device: &Device,
-    random: impl Fn(usize) -> Option<RandomState> + Sync,
-) -> Gradients {
-    let (gradients, states) = in_parts(network, parameters, task, device, parts, |part, chunk, pass| {
-        network.chunk_loss(pass, &chunk, carried.get(part), cells, random(part).as_mut())
-    });
-    *carried = states;
-    gradients
-}
-
-/// Loss and gradients of every part, summed in order, and what else each part returns.
-fn in_parts<P: Send, T: Send>(
-    network: &Network,
-    parameters: &Parameters,
-    task: usize,
-    device: &Device,
-    parts: Vec<P>,
-    loss: impl Fn(usize, P, &ForwardContext) -> (Tensor<1>, T) + Sync,
-) -> (Gradients, Vec<T>) {
-    let weights = parameters.tracked(device);
-    let one = |(part, what): (usize, P)| {
-        let pass = network.pass(&weights, task);
-        let (loss, more) = loss(part, what, &pass);
-        let gradients = pass.gradients(&mut loss.backward());
-        ((loss.into_scalar::<f32>(), gradients), more)
-    };
-    let computed: Vec<((f32, FoldedGradients), T)> = parts.into_par_iter().enumerate().map(one).collect();
-    let (found, more): (Vec<_>, Vec<T>) = computed.into_iter().unzip();
-    let (losses, found): (Vec<f32>, Vec<FoldedGradients>) = found.into_iter().unzip();
-    let mut by_piece: BTreeMap<FoldedWeight, Vec<Vec<f32>>> = BTreeMap::new();
-    for (piece, gradient) in found.into_iter().flatten() {
-        by_piece.entry(piece).or_default().push(gradient);
-    }
-    let add_up = |(piece, gradients): (FoldedWeight, Vec<Vec<f32>>)| {
-        let mut sum = Vec::new();
-        for gradient in gradients {
-            context::add(&mut sum, gradient);
-        }
-        (piece, sum)
-    };
-    let sums: Vec<(FoldedWeight, Vec<f32>)> = by_piece.into_par_iter().map(add_up).collect();
-    ((losses.iter().sum(), network.gradients(parameters, task, sums.into_iter().collect())), more)
-}
-
-fn validate(recipe: &Recipe) -> Result<(), TrainError> {
-    let at_least_one = [
-        ("steps", recipe.steps, "there is nothing to train"),
-        ("batch_size", recipe.batch_size, "a batch has one sample at least"),
-        ("eval_every", recipe.eval_every, "the best checkpoint is found by validation"),
-        ("val_samples", recipe.val_samples, "the best checkpoint is found by validation"),
-    ];
-    if let Some((name, _, rule)) = at_least_one.into_iter().find(|(_, value, _)| *value == 0) {
-        return Err(TrainError::Zero { name, rule });
-    }
-    if recipe.batch_size > MOST_SAMPLES {
-        return Err(TrainError::BatchSize(recipe.batch_size));
-    }
-    let sizes = [("learning_rate", recipe.learning_rate), ("grad_clip", recipe.grad_clip)];
-    match sizes.into_iter().find(|(_, value)| !value.is_finite() || *value < 0.0) {
-        Some((name, value)) => Err(TrainError::Size { name, value }),
-        None => Ok(()),
-    }
-}

@@ -7,14 +7,14 @@ use clrs_kernels::gemm::{Accumulate, Epilogue, add_matmul_tn, matmul_packed};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::{FoldedWeight, add};
 
 /// Rows times pieces, added up with constants, `[rows, outputs]` in the shape that is asked for. Those of samples are for all of
 /// their `count` rows.
 pub(crate) fn affine<const D: usize>(
-    pass: &ForwardContext,
+    ctx: &ForwardContext,
     count: usize,
     of_nodes: Vec<(Tensor<2>, FoldedWeight)>,
     of_samples: Vec<(Tensor<2>, FoldedWeight)>,
@@ -23,7 +23,7 @@ pub(crate) fn affine<const D: usize>(
     shape: impl Fn(usize) -> [usize; D],
 ) -> Tensor<D> {
     let [rows, _] = of_nodes[0].0.dims();
-    let weight_ref = |terms: &[(Tensor<2>, FoldedWeight)]| terms.iter().map(|(_, piece)| pass.weight_ref(*piece)).collect::<Vec<_>>();
+    let weight_ref = |terms: &[(Tensor<2>, FoldedWeight)]| terms.iter().map(|(_, piece)| ctx.weight_ref(*piece)).collect::<Vec<_>>();
     let pieces = weight_ref(&of_nodes);
     let [_, outputs] = pieces[0].matrix.dims();
     let operation = Affine {
@@ -33,10 +33,10 @@ pub(crate) fn affine<const D: usize>(
         count,
         of_nodes: pieces,
         of_samples: weight_ref(&of_samples),
-        constants: constants.into_iter().map(|piece| pass.weight_ref(piece)).collect(),
+        constants: constants.into_iter().map(|piece| ctx.weight_ref(piece)).collect(),
         rectify,
     };
-    compute(pass, operation, of_nodes.into_iter().chain(of_samples).map(|(rows, _)| input(rows)).collect())
+    compute(ctx, operation, of_nodes.into_iter().chain(of_samples).map(|(rows, _)| input(rows)).collect())
 }
 
 struct Affine {
@@ -117,7 +117,7 @@ impl FusedOp for Affine {
 pub(super) fn term_backward(weight_ref: &WeightRef, x: &[f32], d_out: &[f32], wanted: bool, scratch: &mut Scratch) -> Option<Vec<f32>> {
     let (isa, [inputs, outputs]) = (Isa::best(), weight_ref.matrix.dims());
     let rows = d_out.len() / outputs;
-    weight_ref.sum.add(inputs * outputs, |sum| {
+    weight_ref.grad.add(inputs * outputs, |sum| {
         add_matmul_tn(isa, [rows, inputs, outputs], x, d_out, sum, scratch);
     });
     wanted.then(|| {

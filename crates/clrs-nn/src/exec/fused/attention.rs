@@ -7,12 +7,12 @@ use clrs_kernels::attention::{self as kernel, Gradients, Inputs, Tape};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::{FoldedWeight, add};
 
 /// What matches, and what is taken.
-pub(crate) struct Matched {
+pub(crate) struct AttentionInput {
     /// `[B * N, width]`
     pub(crate) query: Tensor<2>,
     /// `[B * N, width]`
@@ -28,14 +28,14 @@ pub(crate) struct Matched {
 }
 
 /// What every node takes, `[B * N, H]`; of neighbours alone if there are some, `[B, N, N]`, the asking node first.
-pub(crate) fn attention(pass: &ForwardContext, matched: Matched, heads: usize, neighbours: Option<Arc<Vec<bool>>>) -> Tensor<2> {
-    let Matched { query, key, raw, edge, values, scores } = matched;
+pub(crate) fn attention(ctx: &ForwardContext, matched: AttentionInput, heads: usize, neighbours: Option<Arc<Vec<bool>>>) -> Tensor<2> {
+    let AttentionInput { query, key, raw, edge, values, scores } = matched;
     let ([_, width], [samples, nodes, _, channels], [_, hidden]) = (query.dims(), raw.dims(), values.dims());
-    let scores: Vec<WeightRef> = scores.into_iter().map(|piece| pass.weight_ref(piece)).collect();
+    let scores: Vec<WeightRef> = scores.into_iter().map(|piece| ctx.weight_ref(piece)).collect();
     let score = scores.iter().flat_map(|head| head.matrix.values()).copied().collect();
-    let edge = pass.weight_ref(edge);
+    let edge = ctx.weight_ref(edge);
     let operation = Attention { samples, nodes, width, channels, hidden, heads, neighbours, edge, scores, score };
-    compute(pass, operation, vec![input(query), input(key), input(raw), input(values)])
+    compute(ctx, operation, vec![input(query), input(key), input(raw), input(values)])
 }
 
 struct Attention {
@@ -95,7 +95,7 @@ impl FusedOp for Attention {
         let (mut query, mut key, mut values) = (zeros(rows), zeros(rows), zeros(taken));
         let mut edges = wanted[2].then(|| zeros(pairs));
         let mut score = vec![0.0; self.score.len()];
-        self.edge.sum.add(self.channels * self.width, |edge| {
+        self.edge.grad.add(self.channels * self.width, |edge| {
             for (sample, tape) in tapes.iter().enumerate() {
                 let into = Gradients {
                     query: &mut query[sample * rows..][..rows],

@@ -7,15 +7,15 @@ use clrs_kernels::embedding_bag::{self as kernel, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::FoldedWeight;
 
 /// EmbeddingBag of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
-pub(crate) fn embedding_bag(pass: &ForwardContext, words: Arc<Vec<u16>>, table: ParamId, positions: Arc<Vec<f32>>) -> Tensor<2> {
-    let table = pass.weight_ref(FoldedWeight::Whole(table));
-    compute(pass, EmbeddingBag { words, positions, table }, Vec::new())
+pub(crate) fn embedding_bag(ctx: &ForwardContext, words: Arc<Vec<u16>>, table: ParamId, positions: Arc<Vec<f32>>) -> Tensor<2> {
+    let table = ctx.weight_ref(FoldedWeight::Parameter(table));
+    compute(ctx, EmbeddingBag { words, positions, table }, Vec::new())
 }
 
 struct EmbeddingBag {
@@ -49,7 +49,7 @@ impl FusedOp for EmbeddingBag {
 
     fn backward(&self, BackwardInput { d_out, .. }: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
         let count = self.table.matrix.values().len();
-        self.table.sum.add(count, |sum| kernel::backward(Isa::best(), &self.inputs(), d_out, sum));
+        self.table.grad.add(count, |sum| kernel::backward(Isa::best(), &self.inputs(), d_out, sum));
         InputGradients::default()
     }
 }

@@ -6,12 +6,12 @@ use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, max_pool as kernel};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 
 /// The maximum over the nodes of each sample, `[B, D]`, of rows `[B * N, D]`. The first of equal elements takes the gradient.
-pub(crate) fn max_pool(pass: &ForwardContext, rows: Tensor<2>, nodes: usize) -> Tensor<2> {
+pub(crate) fn max_pool(ctx: &ForwardContext, rows: Tensor<2>, nodes: usize) -> Tensor<2> {
     let [count, dim] = rows.dims();
-    compute(pass, MaxPool { samples: count / nodes, nodes, dim }, vec![input(rows)])
+    compute(ctx, MaxPool { samples: count / nodes, nodes, dim }, vec![input(rows)])
 }
 
 struct MaxPool {

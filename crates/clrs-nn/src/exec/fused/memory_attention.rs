@@ -7,17 +7,17 @@ use clrs_kernels::memory_attention::{self as kernel, Gradients, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::FoldedWeight;
 
 /// The mean of the values, weighted by how well a query matches each key plus the learned memory of its slot: `[Q, D]`, from
 /// queries `[Q, D]`, and keys and values `[Q * S, D]`. Slots without a key have their memory alone, and no value.
-pub(crate) fn memory_attention(pass: &ForwardContext, query: Tensor<2>, key: Tensor<2>, value: Tensor<2>, memory: ParamId) -> Tensor<2> {
+pub(crate) fn memory_attention(ctx: &ForwardContext, query: Tensor<2>, key: Tensor<2>, value: Tensor<2>, memory: ParamId) -> Tensor<2> {
     let [queries, dim] = query.dims();
-    let operation = MemoryAttention { queries, dim, memory: pass.weight_ref(FoldedWeight::Whole(memory)) };
-    compute(pass, operation, vec![input(query), input(key), input(value)])
+    let operation = MemoryAttention { queries, dim, memory: ctx.weight_ref(FoldedWeight::Parameter(memory)) };
+    compute(ctx, operation, vec![input(query), input(key), input(value)])
 }
 
 struct MemoryAttention {
@@ -49,7 +49,7 @@ impl FusedOp for MemoryAttention {
         let weights = back.kept::<Vec<f32>>();
         let inputs = self.inputs(&back.inputs);
         let [mut query, mut key, mut value] = [inputs.query, inputs.key, inputs.value].map(|input| vec![0.0; input.len()]);
-        self.memory.sum.add(inputs.memory.len(), |memory| {
+        self.memory.grad.add(inputs.memory.len(), |memory| {
             let gradients = Gradients { query: &mut query, key: &mut key, value: &mut value, memory };
             kernel::backward(Isa::best(), &inputs, &weights, back.d_out, gradients);
         });

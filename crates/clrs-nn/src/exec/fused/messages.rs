@@ -1,22 +1,19 @@
-//! Messages between nodes, and the largest of them.
+//! Max-aggregated messages between nodes.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::tensor::Tensor;
-use clrs_kernels::messages::{self as kernel, Gradients, Inputs, Tape, WeightGradients, Weights};
+use clrs::Location;
+use clrs_kernels::messages::{self as kernel, Gradients, Inputs, PackedWeights, Tape, WeightGradients, Weights};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
-use crate::model::encoders::Place;
-use crate::exec::features::{Input, ForwardContext};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
+use crate::exec::context::{DeferredGradients, ForwardContext, WeightRef};
 use crate::exec::parameters::Linear;
-use crate::exec::context::WeightRef;
 use crate::exec::weights::{FoldedWeight, add};
 
-pub(crate) use clrs_kernels::messages::PackedWeights;
-
-/// From whom a node hears.
+/// Nodes that send messages to a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Senders {
     All,
@@ -25,32 +22,32 @@ pub(crate) enum Senders {
     Neighbours(Arc<Vec<bool>>),
 }
 
-/// The layers of messages.
+/// The layers of the message function: over edge features, and the two layers of the MLP on top.
 #[derive(Clone, Copy)]
-pub(crate) struct Layers {
+pub(crate) struct MessageLayers {
     pub(crate) edge: Linear,
     pub(crate) middle: Linear,
     pub(crate) last: Linear,
 }
 
-/// The layers of messages in one pass.
-pub(crate) struct MessageLayerRefs {
-    prepared: Arc<PackedWeights>,
+/// The layers of the message function in one forward pass.
+struct MessageWeights {
+    packed: Arc<PackedWeights>,
     edge: WeightRef,
     middle: WeightRef,
     middle_bias: WeightRef,
     last: WeightRef,
     last_bias: WeightRef,
-    /// Gradients of all but the last bias, as the kernel lays them out, until those of all steps are there.
-    found: Mutex<Option<WeightGradients>>,
+    /// Gradients of all but the last bias in the kernel's layout, summed over steps.
+    gradients: Mutex<Option<WeightGradients>>,
 }
 
-impl MessageLayerRefs {
-    pub(crate) fn new(pass: &ForwardContext, Layers { edge, middle, last }: Layers) -> MessageLayerRefs {
-        let edge = pass.weight_ref(FoldedWeight::Layer(edge, Place::Edges));
-        let [middle_bias, last_bias] = [middle, last].map(|layer| pass.weight_ref(FoldedWeight::Whole(layer.bias)));
-        let [middle_weight, last_weight] = [middle, last].map(|layer| pass.weight_ref(FoldedWeight::Whole(layer.weight)));
-        let prepared = pass.weights.messages(pass.task, middle.weight, || {
+impl MessageWeights {
+    fn new(ctx: &ForwardContext, MessageLayers { edge, middle, last }: MessageLayers) -> MessageWeights {
+        let edge = ctx.weight_ref(FoldedWeight::Layer(edge, Location::Edge));
+        let [middle_bias, last_bias] = [middle, last].map(|layer| ctx.weight_ref(FoldedWeight::Parameter(layer.bias)));
+        let [middle_weight, last_weight] = [middle, last].map(|layer| ctx.weight_ref(FoldedWeight::Parameter(layer.weight)));
+        let packed = ctx.weights().packed_messages(ctx.task(), middle.weight, || {
             PackedWeights::new(&Weights {
                 edge_weight: edge.matrix.values(),
                 hidden_weight: middle_weight.matrix.values(),
@@ -58,41 +55,45 @@ impl MessageLayerRefs {
                 output_weight: last_weight.matrix.values(),
             })
         });
-        MessageLayerRefs { prepared, edge, middle: middle_weight, middle_bias, last: last_weight, last_bias, found: Mutex::default() }
+        let gradients = Mutex::default();
+        MessageWeights { packed, edge, middle: middle_weight, middle_bias, last: last_weight, last_bias, gradients }
     }
 
-    /// Adds to the gradients.
-    fn find(&self, hidden: usize, channels: usize, to: impl FnOnce(&mut WeightGradients)) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        to(found.get_or_insert_with(|| WeightGradients::new(hidden, channels)));
+    /// Lets a closure add to the gradients.
+    fn accumulate(&self, hidden: usize, channels: usize, add: impl FnOnce(&mut WeightGradients)) {
+        let mut gradients = self.gradients.lock().unwrap_or_else(PoisonError::into_inner);
+        add(gradients.get_or_insert_with(|| WeightGradients::new(hidden, channels)));
     }
+}
 
-    /// Hands the gradients on to their pieces, where all others are.
-    pub(crate) fn hand_on(&self) {
-        let Some(found) = self.found.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
-        let size = |weight_ref: &WeightRef| weight_ref.matrix.dims().iter().product();
-        self.edge.sum.add(size(&self.edge), |edge| {
-            self.middle.sum.add(size(&self.middle), |middle| {
-                self.middle_bias.sum.add(size(&self.middle_bias), |bias| {
-                    self.last.sum.add(size(&self.last), |last| found.add_to(edge, middle, bias, last));
+impl DeferredGradients for MessageWeights {
+    fn flush(&self) {
+        let Some(gradients) = self.gradients.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let size = |weight: &WeightRef| weight.matrix.dims().iter().product();
+        self.edge.grad.add(size(&self.edge), |edge| {
+            self.middle.grad.add(size(&self.middle), |middle| {
+                self.middle_bias.grad.add(size(&self.middle_bias), |bias| {
+                    self.last.grad.add(size(&self.last), |last| gradients.add_to(edge, middle, bias, last));
                 });
             });
         });
     }
 }
 
-/// The largest message to every node, `[B * N, H]`, of receivers and senders, `[B * N, H]` too.
+/// Elementwise maximum over the messages to every node, `[B * N, H]`, from projected receivers and senders, `[B * N, H]` each, and raw
+/// edge channels, `[B, N, N, channels]`.
 pub(crate) fn messages(
-    pass: &ForwardContext,
-    data: &Input<'_>,
+    ctx: &ForwardContext,
     receivers: Tensor<2>,
     senders: Tensor<2>,
-    layers: Layers,
+    edges: Tensor<4>,
+    layers: MessageLayers,
     from: Senders,
 ) -> Tensor<2> {
-    let [samples, nodes, _, channels] = data.edges.raw.dims();
-    let operation = Messages { from, samples, nodes, channels, hidden: pass.hidden, layers: pass.messages(layers) };
-    compute(pass, operation, vec![input(receivers), input(senders), input(data.edges.raw.clone())])
+    let [samples, nodes, _, channels] = edges.dims();
+    let weights = ctx.deferred(layers.middle.weight, || MessageWeights::new(ctx, layers));
+    let operation = Messages { from, samples, nodes, channels, hidden: ctx.hidden, weights };
+    compute(ctx, operation, vec![input(receivers), input(senders), input(edges)])
 }
 
 struct Messages {
@@ -101,7 +102,7 @@ struct Messages {
     nodes: usize,
     channels: usize,
     hidden: usize,
-    layers: Arc<MessageLayerRefs>,
+    weights: Arc<MessageWeights>,
 }
 
 thread_local! {
@@ -135,12 +136,12 @@ impl FusedOp for Messages {
         let mut tapes = Vec::new();
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.hidden).enumerate() {
             let mut tape = keep.then(|| TAPES.with_borrow_mut(Vec::pop).unwrap_or_else(|| Tape::new(true)));
-            kernel::forward(isa, &self.layers.prepared, &self.inputs(slices, sample), out, tape.as_mut(), scratch);
+            kernel::forward(isa, &self.weights.packed, &self.inputs(slices, sample), out, tape.as_mut(), scratch);
             tapes.extend(tape);
         }
         // The last bias is the same for all messages: it is added to the largest.
         for row in out.chunks_exact_mut(self.hidden) {
-            add(row, self.layers.last_bias.matrix.values());
+            add(row, self.weights.last_bias.matrix.values());
         }
         Arc::new(tapes)
     }
@@ -153,7 +154,7 @@ impl FusedOp for Messages {
         let zeros = |count: usize| vec![0.0; count];
         let (mut d_receivers, mut d_senders) = (zeros(self.samples * rows), zeros(self.samples * rows));
         let mut d_edges = wanted[2].then(|| zeros(self.samples * pairs));
-        self.layers.find(h, self.channels, |layers| {
+        self.weights.accumulate(h, self.channels, |layers| {
             for (sample, tape) in tapes.iter().enumerate() {
                 let gradients = Gradients {
                     receivers: &mut d_receivers[sample * rows..][..rows],
@@ -162,10 +163,10 @@ impl FusedOp for Messages {
                     weights: layers,
                 };
                 let d_out = &d_out[sample * rows..][..rows];
-                kernel::backward(isa, &self.layers.prepared, &self.inputs(&slices, sample), tape, d_out, gradients, scratch);
+                kernel::backward(isa, &self.weights.packed, &self.inputs(&slices, sample), tape, d_out, gradients, scratch);
             }
         });
-        self.layers.last_bias.sum.add(h, |sum| {
+        self.weights.last_bias.grad.add(h, |sum| {
             for row in d_out.chunks_exact(h) {
                 add(sum, row);
             }

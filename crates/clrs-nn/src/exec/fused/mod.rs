@@ -32,14 +32,14 @@ use burn::backend::{Autodiff, Backend, Dispatch, Flex, TensorMetadata, backend_e
 use burn::tensor::{Tensor, TensorData};
 use clrs_kernels::Scratch;
 
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 
 pub(crate) use affine::affine;
-pub(crate) use attention::{Matched, attention};
+pub(crate) use attention::{AttentionInput, attention};
 pub(crate) use embedding_bag::embedding_bag;
 pub(crate) use max_pool::max_pool;
 pub(crate) use memory_attention::memory_attention;
-pub(crate) use messages::{Layers, MessageLayerRefs, PackedWeights, Senders, messages};
+pub(crate) use messages::{MessageLayers, Senders, messages};
 pub(crate) use narrow::narrow;
 pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
@@ -104,10 +104,10 @@ fn input<const D: usize>(tensor: Tensor<D>) -> AnyTensor {
 }
 
 /// Computes an operation.
-fn compute<const D: usize>(pass: &ForwardContext, operation: impl FusedOp + 'static, mut inputs: Vec<AnyTensor>) -> Tensor<D> {
+fn compute<const D: usize>(ctx: &ForwardContext, operation: impl FusedOp + 'static, mut inputs: Vec<AnyTensor>) -> Tensor<D> {
     assert!(inputs.len() <= MAX_INPUTS, "an operation has {MAX_INPUTS} inputs at most");
     // Those that it does not have are one number each, one at least, which carries gradients if any are wanted.
-    inputs.resize_with(INPUTS, || input(pass.grad_anchor.clone()));
+    inputs.resize_with(INPUTS, || input(ctx.grad_anchor.clone()));
     let Ok([a, b, c, d, e, f, g]) = <[_; INPUTS]>::try_from(inputs) else { unreachable!("as many as there can be") };
     Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(operation), a, b, c, d, e, f, g))
 }

@@ -7,12 +7,12 @@ use burn::tensor::Tensor;
 use clrs_kernels::{Scratch, narrow as kernel};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 
 /// A range of the columns of rows, in a shape of as many elements.
-pub(crate) fn narrow<const D: usize>(pass: &ForwardContext, rows: Tensor<2>, range: Range<usize>, shape: [usize; D]) -> Tensor<D> {
+pub(crate) fn narrow<const D: usize>(ctx: &ForwardContext, rows: Tensor<2>, range: Range<usize>, shape: [usize; D]) -> Tensor<D> {
     let [_, width] = rows.dims();
-    compute(pass, Narrow { shape: shape.to_vec(), width, range }, vec![input(rows)])
+    compute(ctx, Narrow { shape: shape.to_vec(), width, range }, vec![input(rows)])
 }
 
 struct Narrow {

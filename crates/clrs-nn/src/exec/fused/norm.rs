@@ -7,16 +7,16 @@ use clrs_kernels::rowwise::{layer_norm as kernel, layer_norm_backward};
 use clrs_kernels::{Isa, Scratch};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::FoldedWeight;
 
 /// Rows, normalised, `[rows, H]`.
-pub(crate) fn layer_norm(pass: &ForwardContext, rows: Tensor<2>, scale: ParamId, offset: ParamId) -> Tensor<2> {
+pub(crate) fn layer_norm(ctx: &ForwardContext, rows: Tensor<2>, scale: ParamId, offset: ParamId) -> Tensor<2> {
     let [count, size] = rows.dims();
-    let [scale, offset] = [scale, offset].map(|handle| pass.weight_ref(FoldedWeight::Whole(handle)));
-    compute(pass, LayerNorm { count, size, scale, offset }, vec![input(rows)])
+    let [scale, offset] = [scale, offset].map(|handle| ctx.weight_ref(FoldedWeight::Parameter(handle)));
+    compute(ctx, LayerNorm { count, size, scale, offset }, vec![input(rows)])
 }
 
 struct LayerNorm {
@@ -41,8 +41,8 @@ impl FusedOp for LayerNorm {
         let moments = back.kept::<Vec<f32>>();
         let BackwardInput { inputs: [rows, ..], d_out, .. } = back;
         let mut d_rows = vec![0.0; rows.len()];
-        self.scale.sum.add(self.size, |d_scale| {
-            self.offset.sum.add(self.size, |d_offset| {
+        self.scale.grad.add(self.size, |d_scale| {
+            self.offset.grad.add(self.size, |d_offset| {
                 let scale = self.scale.matrix.values();
                 layer_norm_backward(Isa::best(), (rows, &moments), scale, d_out, &mut d_rows, d_scale, d_offset);
             });

@@ -6,8 +6,8 @@ use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
-use crate::model::encoders::Place;
-use crate::exec::features::{Edges, ForwardContext};
+use clrs::Location;
+use crate::exec::context::ForwardContext;
 use crate::exec::parameters::Linear;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::FoldedWeight;
@@ -19,8 +19,8 @@ struct Last {
 }
 
 impl Last {
-    fn new(pass: &ForwardContext, layer: Linear) -> Last {
-        let [weight, bias] = [layer.weight, layer.bias].map(|handle| pass.weight_ref(FoldedWeight::Whole(handle)));
+    fn new(ctx: &ForwardContext, layer: Linear) -> Last {
+        let [weight, bias] = [layer.weight, layer.bias].map(|handle| ctx.weight_ref(FoldedWeight::Parameter(handle)));
         Last { weight, bias }
     }
 
@@ -32,26 +32,26 @@ impl Last {
     }
 
     fn bias_backward(&self, d_logits: &[f32]) {
-        self.bias.sum.add(1, |sum| sum[0] += d_logits.iter().sum::<f32>());
+        self.bias.grad.add(1, |sum| sum[0] += d_logits.iter().sum::<f32>());
     }
 }
 
 /// Logits of pointers from nodes to nodes, `[B, N, N]`, of both, `[B * N, H]`, their edges and the layer over these, the last layer,
 /// and what else edges add, `[B * N * N, H]`. Edges are seen from the node pointed at.
 pub(crate) fn pointers(
-    pass: &ForwardContext,
+    ctx: &ForwardContext,
     from: Tensor<2>,
     to: Tensor<2>,
-    edges: &Edges<'_>,
+    edges: Tensor<4>,
     edge: Linear,
     last: Linear,
     state: Option<Tensor<2>>,
 ) -> Tensor<3> {
-    let ([_, hidden], [samples, nodes, _, channels]) = (from.dims(), edges.raw.dims());
-    let edge = pass.weight_ref(FoldedWeight::Layer(edge, Place::Edges));
-    let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some(), edge, last: Last::new(pass, last) };
-    let inputs = [input(from), input(to), input(edges.raw.clone())];
-    compute(pass, operation, inputs.into_iter().chain(state.map(input)).collect())
+    let ([_, hidden], [samples, nodes, _, channels]) = (from.dims(), edges.dims());
+    let edge = ctx.weight_ref(FoldedWeight::Layer(edge, Location::Edge));
+    let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some(), edge, last: Last::new(ctx, last) };
+    let inputs = [input(from), input(to), input(edges)];
+    compute(ctx, operation, inputs.into_iter().chain(state.map(input)).collect())
 }
 
 struct Pointers {
@@ -96,8 +96,8 @@ impl FusedOp for Pointers {
         let (mut from, mut to) = (vec![0.0; self.samples * rows], vec![0.0; self.samples * rows]);
         let mut edges = wanted[2].then(|| vec![0.0; self.samples * pairs * self.channels]);
         let mut state = self.has_state.then(|| vec![0.0; self.samples * pairs * self.hidden]);
-        self.edge.sum.add(self.channels * self.hidden, |edge| {
-            self.last.weight.sum.add(self.hidden, |last| {
+        self.edge.grad.add(self.channels * self.hidden, |edge| {
+            self.last.weight.grad.add(self.hidden, |last| {
                 for (sample, d_out) in d_out.chunks_exact(pairs).enumerate() {
                     let into = kernel::Gradients {
                         source: &mut from[sample * rows..][..rows],
@@ -121,10 +121,10 @@ impl FusedOp for Pointers {
 }
 
 /// Logits of pointers from pairs of nodes to nodes, `[B, N * N, N]`, of pairs `[B, N, N, H]`, nodes `[B * N, H]` and the last layer.
-pub(crate) fn edge_pointers(pass: &ForwardContext, pairs: Tensor<4>, to: Tensor<2>, last: Linear) -> Tensor<3> {
+pub(crate) fn edge_pointers(ctx: &ForwardContext, pairs: Tensor<4>, to: Tensor<2>, last: Linear) -> Tensor<3> {
     let [samples, nodes, _, hidden] = pairs.dims();
-    let operation = EdgePointers { samples, nodes, hidden, last: Last::new(pass, last) };
-    compute(pass, operation, vec![input(pairs), input(to)])
+    let operation = EdgePointers { samples, nodes, hidden, last: Last::new(ctx, last) };
+    compute(ctx, operation, vec![input(pairs), input(to)])
 }
 
 struct EdgePointers {
@@ -162,7 +162,7 @@ impl FusedOp for EdgePointers {
     fn backward(&self, BackwardInput { inputs: slices, d_out, .. }: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
         let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
         let (mut d_pairs, mut d_to) = (vec![0.0; self.samples * all], vec![0.0; self.samples * rows]);
-        self.last.weight.sum.add(self.hidden, |last| {
+        self.last.weight.grad.add(self.hidden, |last| {
             for (sample, d_out) in d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
                 let into = edge_kernel::Gradients {
                     edge_hidden: &mut d_pairs[sample * all..][..all],

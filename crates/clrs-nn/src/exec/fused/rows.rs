@@ -9,12 +9,12 @@ use clrs_kernels::{Isa, Scratch, sinkhorn};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
 use crate::data::batch::MASKED_OUT;
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 
 /// What logits `[B, R, K]` cost, given what is true and how much a cell counts: the sum over cells, added to what others cost, `[1]`.
 pub(crate) fn add_loss(
     others: Option<Tensor<1>>,
-    pass: &ForwardContext,
+    ctx: &ForwardContext,
     probe: &Probe,
     logits: Tensor<3>,
     mut truth: Vec<f32>,
@@ -26,7 +26,7 @@ pub(crate) fn add_loss(
         truth.chunks_exact_mut(numbers).filter(|row| !row.contains(&1.0)).for_each(|row| row.fill(0.0));
     }
     let operation = Cost { kind: probe.kind, masked: probe.masked, numbers, truth, weight, has_others: others.is_some() };
-    compute(pass, operation, [input(logits)].into_iter().chain(others.map(input)).collect())
+    compute(ctx, operation, [input(logits)].into_iter().chain(others.map(input)).collect())
 }
 
 struct Cost {
@@ -102,9 +102,9 @@ fn chance(x: f32) -> f32 {
 }
 
 /// Chances of logits `[B, R, K]`: of each number by itself, or of one in each row.
-pub(crate) fn probabilities(pass: &ForwardContext, logits: Tensor<3>, one_in_row: bool) -> Tensor<3> {
+pub(crate) fn probabilities(ctx: &ForwardContext, logits: Tensor<3>, one_in_row: bool) -> Tensor<3> {
     let shape = logits.dims();
-    compute(pass, Chances { shape, one_in_row }, vec![input(logits)])
+    compute(ctx, Chances { shape, one_in_row }, vec![input(logits)])
 }
 
 struct Chances {
@@ -142,9 +142,9 @@ impl FusedOp for Chances {
 }
 
 /// Sinkhorn's method on logits, `[B, N, N]`.
-pub(crate) fn log_sinkhorn(pass: &ForwardContext, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
+pub(crate) fn log_sinkhorn(ctx: &ForwardContext, logits: Tensor<3>, rounds: usize) -> Tensor<3> {
     let [samples, nodes, _] = logits.dims();
-    compute(pass, Sinkhorn { samples, nodes, rounds }, vec![input(logits)])
+    compute(ctx, Sinkhorn { samples, nodes, rounds }, vec![input(logits)])
 }
 
 struct Sinkhorn {

@@ -6,12 +6,12 @@ use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, triplets as kernel};
 
 use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
-use crate::exec::features::ForwardContext;
+use crate::exec::context::ForwardContext;
 
 /// The largest over `i` of `a[i, j] + b[i, k]`, `[B, N, N, features]` as both are.
-pub(crate) fn triplets(pass: &ForwardContext, a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
+pub(crate) fn triplets(ctx: &ForwardContext, a: Tensor<4>, b: Tensor<4>) -> Tensor<4> {
     let [samples, nodes, _, features] = a.dims();
-    compute(pass, Triplets { samples, nodes, features }, vec![input(a), input(b)])
+    compute(ctx, Triplets { samples, nodes, features }, vec![input(a), input(b)])
 }
 
 struct Triplets {

@@ -1,24 +1,22 @@
-//! Attention: every node takes a mean of what others offer, weighted by how well they match.
-//!
-//! GAT of Veličković et al. (2018) and `GATv2` of Brody et al. (2022), with edges and the graph in the scores.
+//! Graph attention: GAT of Veličković et al. (2018) and `GATv2` of Brody et al. (2022), with edges and the graph in the scores.
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::{leaky_relu, relu, softmax};
+use clrs::Location;
 
-use super::{LayerNorm, Output, Processor};
-use crate::model::encoders::Place;
-use crate::exec::features::{Input, ForwardContext};
-use crate::exec::fused::{self, Matched};
-use crate::exec::parameters::{ParameterBuilder, Linear};
+use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
 use crate::config::model::ModelConfig;
+use crate::exec::context::ForwardContext;
+use crate::exec::fused::{self, AttentionInput};
+use crate::exec::parameters::{Linear, ParameterBuilder};
 use crate::exec::weights::FoldedWeight;
 
-/// How two nodes are matched.
+/// How attention scores are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scoring {
-    /// A number per node and head, summed.
+    /// GAT: a leaky ReLU over a sum of one value per node and head.
     V1,
-    /// A vector per node, summed, and a layer per head on top.
+    /// `GATv2`: a leaky ReLU over a sum of one vector per node, and a layer per head on top.
     V2,
 }
 
@@ -36,24 +34,24 @@ pub(super) struct Attention {
     norm: Option<LayerNorm>,
 }
 
-/// The slope of the reference's leaky rectifier.
+/// Negative slope of the leaky ReLU, JAX's default.
 const SLOPE: f64 = 0.01;
-/// Added to the score of a node that is no neighbour.
+/// Added to the scores of nodes that are not neighbours, as in dm-clrs.
 const MASK_VALUE: f32 = -1e9;
 
 impl Attention {
-    pub(super) fn new(scoring: Scoring, full: bool, settings: &ModelConfig, builder: &mut ParameterBuilder) -> Attention {
-        let (h, heads) = (settings.hidden, settings.heads);
+    pub(super) fn new(scoring: Scoring, full: bool, config: &ModelConfig, builder: &mut ParameterBuilder) -> Attention {
+        let (h, heads) = (config.hidden, config.heads);
         let width = if scoring == Scoring::V1 { heads } else { h };
         let value = builder.linear("value", "linear", 2 * h, h);
         let skip = builder.linear("skip", "linear_1", 2 * h, h);
-        // The reference's first layer belongs to the asking node in GAT, and to the asked one in GATv2.
+        // dm-clrs applies its first attention layer to the queries in GAT, and to the keys in GATv2.
         let (query, key) = match scoring {
             Scoring::V1 => ("linear_2", "linear_3"),
             Scoring::V2 => ("linear_3", "linear_2"),
         };
-        let query = builder.linear("asking", query, 2 * h, width);
-        let key = builder.linear("asked", key, 2 * h, width);
+        let query = builder.linear("query", query, 2 * h, width);
+        let key = builder.linear("key", key, 2 * h, width);
         let edge = builder.linear("edge", "linear_4", h, width);
         let graph = builder.linear("graph", "linear_5", h, width);
         let scores = match scoring {
@@ -62,29 +60,29 @@ impl Attention {
                 .map(|head| builder.linear(&format!("score/{head}"), &format!("linear_{}", 6 + head), h / heads, 1))
                 .collect(),
         };
-        let norm = settings.layer_norm.then(|| LayerNorm::new(h, builder));
+        let norm = config.layer_norm.then(|| LayerNorm::new(h, builder));
         Attention { full, heads, value, skip, query, key, edge, graph, scores, norm }
     }
 
-    /// The sides of scores, `[B * N, width]` each; what does not depend on the edge is in the first.
-    fn sides(&self, input: &Input<'_>) -> [Tensor<2>; 2] {
-        let query = input.sum().nodes(&input.nodes, self.query).graph(&input.graph, self.graph).edge_bias(self.edge);
+    /// Queries and keys, `[B * N, width]` each. Terms of the graph and biases are added to the queries.
+    fn query_and_key(&self, input: &ProcessorInput<'_>) -> [Tensor<2>; 2] {
+        let query = input.affine().nodes(&input.nodes, self.query).graph(&input.graph, self.graph).edge_bias(self.edge);
         [query.rows(), input.nodes.rows(self.key)]
     }
 
-    /// What every node takes, `[B * N, H]`.
-    fn take(&self, pass: &ForwardContext, input: &Input<'_>) -> Tensor<2> {
-        let (b, n, h) = (input.samples(), input.count(), pass.hidden);
+    /// Attention-weighted values, `[B * N, H]`.
+    fn attend(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> Tensor<2> {
+        let (b, n, h) = (input.samples(), input.node_count(), ctx.hidden);
         let values = input.nodes.rows(self.value);
-        if pass.fused {
-            let [query, key] = self.sides(input);
-            // A bias does not change a softmax: the layers of scores are their weights.
-            let scores = self.scores.iter().map(|layer| FoldedWeight::Whole(layer.weight)).collect();
-            let (raw, edge) = (input.edges.raw.clone(), FoldedWeight::Layer(self.edge, Place::Edges));
+        if ctx.fused {
+            let [query, key] = self.query_and_key(input);
+            // A softmax does not depend on the bias of its logits.
+            let scores = self.scores.iter().map(|layer| FoldedWeight::Parameter(layer.weight)).collect();
+            let (raw, edge) = (input.edges.raw.clone(), FoldedWeight::Layer(self.edge, Location::Edge));
             let neighbours = (!self.full).then(|| input.neighbour_mask());
-            return fused::attention(pass, Matched { query, key, raw, edge, values, scores }, self.heads, neighbours);
+            return fused::attention(ctx, AttentionInput { query, key, raw, edge, values, scores }, self.heads, neighbours);
         }
-        let mut scores = self.scores(pass, input).permute([0, 3, 1, 2]); // [B, heads, N, N]
+        let mut scores = self.scores(ctx, input).permute([0, 3, 1, 2]); // [B, heads, N, N]
         if !self.full {
             let non_neighbours = input.neighbours().bool_not().float() * MASK_VALUE;
             scores = scores + non_neighbours.reshape([b, 1, n, n]);
@@ -93,31 +91,31 @@ impl Attention {
         softmax(scores, 3).matmul(values).swap_dims(1, 2).reshape([b * n, h])
     }
 
-    /// How much each node asks of each other, `[B, N, N, heads]`.
-    fn scores(&self, pass: &ForwardContext, input: &Input<'_>) -> Tensor<4> {
-        let (b, n, width) = (input.samples(), input.count(), self.edge.outputs);
-        let [query, key] = self.sides(input);
+    /// Attention scores, `[B, N, N, heads]`, query first.
+    fn scores(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> Tensor<4> {
+        let (b, n, width) = (input.samples(), input.node_count(), self.edge.outputs);
+        let [query, key] = self.query_and_key(input);
         let sum = input.edges.product(self.edge) + query.reshape([b, n, 1, width]) + key.reshape([b, 1, n, width]);
         let sum = leaky_relu(sum, SLOPE);
         if self.scores.is_empty() {
             return sum;
         }
         let size = width / self.heads;
-        let score = |(head, &layer): (usize, &Linear)| {
-            let part = sum.clone().slice([0..b, 0..n, 0..n, head * size..(head + 1) * size]);
-            pass.linear(layer, part.reshape([b * n * n, size])).reshape([b, n, n, 1])
+        let score = |(index, &layer): (usize, &Linear)| {
+            let head = sum.clone().slice([0..b, 0..n, 0..n, index * size..(index + 1) * size]);
+            ctx.linear(layer, head.reshape([b * n * n, size])).reshape([b, n, n, 1])
         };
         Tensor::cat(self.scores.iter().enumerate().map(score).collect(), 3)
     }
 }
 
 impl Processor for Attention {
-    fn step(&self, pass: &ForwardContext, input: &Input<'_>) -> Output {
-        let mut hidden = relu(self.take(pass, input) + input.nodes.rows(self.skip));
+    fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
+        let mut hidden = relu(self.attend(ctx, input) + input.nodes.rows(self.skip));
         if let Some(norm) = &self.norm {
-            hidden = norm.apply(pass, hidden);
+            hidden = norm.apply(ctx, hidden);
         }
-        Output { hidden, edges: None }
+        ProcessorOutput { hidden, edges: None }
     }
 
     fn reads_adjacency(&self) -> bool {

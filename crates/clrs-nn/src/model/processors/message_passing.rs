@@ -1,20 +1,20 @@
-//! Message passing: every node hears from some nodes, and keeps the largest, the mean or the sum of what it hears.
+//! Message passing: every node aggregates messages by maximum, mean or sum.
 //!
-//! The message from `x` to `y` is a small network over both nodes, their edge and the graph. With all nodes as senders this is
-//! the MPNN of Gilmer et al. (2017), with neighbours the PGN of Veličković et al. (2020), with a node alone Deep Sets of Zaheer
-//! et al. (2017). Triplets are those of Dudzik and Veličković (2022),
-//! triplets with the maximum and the gate those of Ibarz et al. (2022).
+//! The message from `x` to `y` is an MLP over both nodes, their edge and the graph. Messages from all nodes give the MPNN of
+//! Gilmer et al. (2017), from neighbours the PGN of Veličković et al. (2020), from the node itself the Deep Sets of Zaheer et al.
+//! (2017). Triplet reasoning is that of Dudzik and Veličković (2022); with the maximum and the gate, that of Ibarz et al. (2022).
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::{relu, sigmoid};
 
-use super::{LayerNorm, Output, Processor};
-use crate::exec::features::{Affine, Input, ForwardContext};
-use crate::exec::fused::{self, Layers};
-use crate::exec::parameters::{ParameterBuilder, Linear, Init};
+use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
 use crate::config::model::{Aggregation, ModelConfig};
+use crate::exec::context::ForwardContext;
+use crate::exec::features::Affine;
+use crate::exec::fused::{self, MessageLayers};
+use crate::exec::parameters::{Init, Linear, ParameterBuilder};
 
-/// From whom a node hears.
+/// Nodes that a node receives messages from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Senders {
     All,
@@ -22,23 +22,24 @@ pub(super) enum Senders {
     Itself,
 }
 
-/// What sets the members of the family apart.
+/// Differences between the members of the family.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub struct Structure {
     pub(super) senders: Senders,
-    pub(super) triplets: bool,
-    pub(super) gated: bool,
+    pub(crate) triplets: bool,
+    pub(crate) gated: bool,
+    /// Whether decoders are restricted to neighbours.
     pub(super) masks: bool,
 }
 
-impl Shape {
-    pub(super) fn new(senders: Senders) -> Shape {
-        Shape { senders, triplets: false, gated: false, masks: false }
+impl Structure {
+    pub(super) fn new(senders: Senders) -> Structure {
+        Structure { senders, triplets: false, gated: false, masks: false }
     }
 }
 
 pub(super) struct MessagePassing {
-    shape: Shape,
+    structure: Structure,
     aggregation: Aggregation,
     receiver: Linear,
     sender: Linear,
@@ -53,10 +54,10 @@ pub(super) struct MessagePassing {
 }
 
 impl MessagePassing {
-    pub(super) fn new(shape: Shape, settings: &ModelConfig, builder: &mut ParameterBuilder) -> MessagePassing {
-        let h = settings.hidden;
+    pub(super) fn new(structure: Structure, config: &ModelConfig, builder: &mut ParameterBuilder) -> MessagePassing {
+        let h = config.hidden;
         let mut next = 0;
-        // The reference numbers its layers as they are made.
+        // Haiku numbers layers in the order of their creation.
         let mut number = || {
             next += 1;
             if next == 1 { "linear".to_string() } else { format!("linear_{}", next - 1) }
@@ -68,47 +69,48 @@ impl MessagePassing {
         let graph = layer("graph", h, h);
         let skip = layer("skip", 2 * h, h);
         let update = layer("update", h, h);
-        let triplets = shape.triplets.then(|| {
-            let t = settings.triplet_features;
+        let triplets = structure.triplets.then(|| {
+            let t = config.triplet_features;
             let nodes = ["first", "second", "third"].map(|name| layer(&format!("triplet/{name}"), 2 * h, t));
             let edges = ["first_second", "first_third", "second_third"].map(|name| layer(&format!("triplet/{name}"), h, t));
             Triplets { nodes, edges, graph: layer("triplet/graph", h, t), update: layer("triplet/update", t, h) }
         });
-        let gates = shape.gated.then(|| [number(), number(), number()]);
+        let gates = structure.gated.then(|| [number(), number(), number()]);
         let message = [0, 1].map(|i| builder.linear(&format!("message/{i}"), &format!("mlp/~/linear_{i}"), h, h));
-        let norm = settings.layer_norm.then(|| LayerNorm::new(h, builder));
+        let norm = config.layer_norm.then(|| LayerNorm::new(h, builder));
         let gate = gates.map(|[node, update, last]| {
-            let start = Init::Normal { deviation: 1.0 / (h as f64).sqrt() };
+            let init = Init::TruncatedNormal { stddev: 1.0 / (h as f64).sqrt() };
             [
                 builder.linear("gate/node", &node, 2 * h, h),
                 builder.linear("gate/update", &update, h, h),
-                builder.linear_from("gate/last", &last, h, h, start, -3.0), // closed at first
+                builder.linear_with("gate/last", &last, [h, h], init, GATE_BIAS),
             ]
         });
-        let aggregation = settings.aggregation;
-        MessagePassing { shape, aggregation, receiver, sender, edge, graph, message, skip, update, triplets, norm, gate }
+        let aggregation = config.aggregation;
+        MessagePassing { structure, aggregation, receiver, sender, edge, graph, message, skip, update, triplets, norm, gate }
     }
 
-    /// What every node hears, put together, `[B * N, H]`.
-    fn aggregate(&self, pass: &ForwardContext, input: &Input<'_>) -> Tensor<2> {
-        let (b, n, h) = (input.samples(), input.count(), pass.hidden);
-        // What does not depend on the sender is added to the receiver's part, which is smaller.
-        let receivers = input.sum().nodes(&input.nodes, self.receiver).graph(&input.graph, self.graph).edge_bias(self.edge);
+    /// Aggregated messages to every node, `[B * N, H]`.
+    fn aggregate(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> Tensor<2> {
+        let (b, n, h) = (input.samples(), input.node_count(), ctx.hidden);
+        // Terms that do not depend on the sender are added to the receiver's, which are fewer than those of pairs.
+        let receivers = input.affine().nodes(&input.nodes, self.receiver).graph(&input.graph, self.graph).edge_bias(self.edge);
         let (receivers, senders) = (receivers.rows(), input.nodes.rows(self.sender));
-        if pass.fused && self.aggregation == Aggregation::Max {
-            let from = match self.shape.senders {
+        if ctx.fused && self.aggregation == Aggregation::Max {
+            let from = match self.structure.senders {
                 Senders::All => fused::Senders::All,
                 Senders::Itself => fused::Senders::Itself,
                 Senders::Neighbours => fused::Senders::Neighbours(input.neighbour_mask()),
             };
             let [middle, last] = self.message;
-            return fused::messages(pass, input, receivers, senders, Layers { edge: self.edge, middle, last }, from);
+            let layers = MessageLayers { edge: self.edge, middle, last };
+            return fused::messages(ctx, receivers, senders, input.edges.raw.clone(), layers, from);
         }
-        let inner = |messages: Tensor<2>| relu(pass.linear(self.message[0], relu(messages)));
-        let [weight, bias] = [self.message[1].weight, self.message[1].bias].map(|handle| pass.get(handle));
+        let inner = |messages: Tensor<2>| relu(ctx.linear(self.message[0], relu(messages)));
+        let [weight, bias] = [self.message[1].weight, self.message[1].bias].map(|id| ctx.parameter(id));
 
-        if self.shape.senders == Senders::Itself {
-            let own = input.edges.product_with_itself(self.edge).reshape([b * n, h]) + receivers + senders;
+        if self.structure.senders == Senders::Itself {
+            let own = input.edges.self_loop_product(self.edge).reshape([b * n, h]) + receivers + senders;
             return inner(own).matmul(weight) + bias;
         }
         let messages = input.edges.product(self.edge) + receivers.reshape([b, 1, n, h]) + senders.reshape([b, n, 1, h]);
@@ -116,52 +118,55 @@ impl MessagePassing {
         match self.aggregation {
             Aggregation::Max => {
                 let mut messages = messages.reshape([b, n, n, h]);
-                if self.shape.senders == Senders::Neighbours {
+                if self.structure.senders == Senders::Neighbours {
                     let non_neighbours = input.neighbours().bool_not().reshape([b, n, n, 1]).expand([b, n, n, h]);
                     messages = messages.mask_fill(non_neighbours, MASK_VALUE);
                 }
-                // Every node hears itself at least, so the bias can wait.
+                // Every node has at least its own message, so the bias can be added after the maximum.
                 messages.max_dim(1).reshape([b * n, h]) + bias
             }
             Aggregation::Mean | Aggregation::Sum => {
                 let mut messages = (messages + bias).reshape([b, n, n, h]);
-                let mut aggregated = Tensor::full([1, n, 1], n as f32, &messages.device());
-                if self.shape.senders == Senders::Neighbours {
+                let mut degree = Tensor::full([1, n, 1], n as f32, &messages.device());
+                if self.structure.senders == Senders::Neighbours {
                     let neighbours = input.neighbours().float();
                     messages = messages * neighbours.clone().reshape([b, n, n, 1]);
-                    aggregated = neighbours.sum_dim(2); // of the sender, as in the reference: graphs are symmetric there
+                    degree = neighbours.sum_dim(2); // of the sender, as in dm-clrs, where adjacency is symmetric
                 }
                 let sum = messages.sum_dim(1).reshape([b, n, h]);
-                (if self.aggregation == Aggregation::Mean { sum / aggregated } else { sum }).reshape([b * n, h])
+                (if self.aggregation == Aggregation::Mean { sum / degree } else { sum }).reshape([b * n, h])
             }
         }
     }
 }
 
-/// What the reference takes for no message.
+/// Value of a message from a node that is not a neighbour, as in dm-clrs.
 const MASK_VALUE: f32 = -1e6;
 
+/// Initial bias of the gate: nearly closed.
+const GATE_BIAS: f32 = -3.0;
+
 impl Processor for MessagePassing {
-    fn step(&self, pass: &ForwardContext, input: &Input<'_>) -> Output {
-        let aggregated = self.aggregate(pass, input);
-        let mut hidden = input.sum().nodes(&input.nodes, self.skip).over(self.update, aggregated.clone()).relu();
+    fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
+        let aggregated = self.aggregate(ctx, input);
+        let mut hidden = input.affine().nodes(&input.nodes, self.skip).over(self.update, aggregated.clone()).relu();
         if let Some(norm) = &self.norm {
-            hidden = norm.apply(pass, hidden);
+            hidden = norm.apply(ctx, hidden);
         }
         if let Some([node, update, last]) = self.gate {
-            let inner = input.sum().nodes(&input.nodes, node).over(update, aggregated).relu();
-            let open = sigmoid(pass.linear(last, inner));
+            let inner = input.affine().nodes(&input.nodes, node).over(update, aggregated).relu();
+            let open = sigmoid(ctx.linear(last, inner));
             hidden = match &input.nodes.hidden {
                 None => hidden * open,
                 Some(before) => hidden * open.clone() + before.clone() * (open.neg() + 1.0),
             };
         }
-        let edges = self.triplets.as_ref().map(|triplets| triplets.state(pass, input));
-        Output { hidden, edges }
+        let edges = self.triplets.as_ref().map(|triplets| triplets.edge_states(ctx, input));
+        ProcessorOutput { hidden, edges }
     }
 
     fn reads_adjacency(&self) -> bool {
-        self.shape.senders == Senders::Neighbours
+        self.structure.senders == Senders::Neighbours
     }
 
     fn has_edge_state(&self) -> bool {
@@ -169,12 +174,16 @@ impl Processor for MessagePassing {
     }
 
     fn masks_decoders(&self) -> bool {
-        self.shape.masks
+        self.structure.masks
+    }
+
+    fn message_passing(&self) -> Option<Structure> {
+        Some(self.structure)
     }
 }
 
-/// A state of the pair `j, k`: the largest over `i` of features of the triplet `i, j, k`, each the sum of three nodes, three
-/// edges and the graph (Dudzik and Veličković, 2022).
+/// Triplet reasoning: the state of the edge `j, k` is the maximum over `i` of features of the triplet `i, j, k`, each a sum over three
+/// nodes, three edges and the graph (Dudzik and Veličković, 2022).
 struct Triplets {
     nodes: [Linear; 3],
     edges: [Linear; 3],
@@ -183,21 +192,21 @@ struct Triplets {
 }
 
 impl Triplets {
-    fn state(&self, pass: &ForwardContext, input: &Input<'_>) -> Tensor<4> {
-        let (b, n, t) = (input.samples(), input.count(), self.graph.outputs);
+    fn edge_states(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> Tensor<4> {
+        let (b, n, t) = (input.samples(), input.node_count(), self.graph.outputs);
         let [i, j, k] = self.nodes.map(|layer| input.nodes.project(layer));
         let [ij, ik, jk] = self.edges.map(|layer| input.edges.product(layer));
         let bias = self.edges.iter().map(|&layer| input.edges.bias(layer)).reduce(|sum, bias| sum + bias).expect("three");
-        // Only what depends on `i` is part of the maximum.
+        // Only terms that depend on `i` are part of the maximum.
         let ij = ij + i.reshape([b, n, 1, t]);
-        let max_pool = if pass.fused {
-            fused::triplets(pass, ij, ik)
+        let max = if ctx.fused {
+            fused::triplets(ctx, ij, ik)
         } else {
             (ij.reshape([b, n, n, 1, t]) + ik.reshape([b, n, 1, n, t])).max_dim(1).reshape([b, n, n, t])
         };
         let graph = input.graph.project(self.graph) + bias;
         let rest = jk + (j.reshape([b, n, 1, t]) + graph.reshape([b, 1, 1, t])) + k.reshape([b, 1, n, t]);
-        let rows = (max_pool + rest).reshape([b * n * n, t]);
-        Affine::new(pass, b * n * n, 1).over(self.update, rows).relu().reshape([b, n, n, pass.hidden])
+        let rows = (max + rest).reshape([b * n * n, t]);
+        Affine::new(ctx, b * n * n, 1).over(self.update, rows).relu().reshape([b, n, n, ctx.hidden])
     }
 }

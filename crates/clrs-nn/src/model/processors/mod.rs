@@ -1,164 +1,101 @@
-//! Processors: what passes between nodes in a step.
+//! Processors: message passing, attention and memory networks between encoders and decoders.
 //!
-//! A processor is given features of nodes, edges and the graph, and returns a new hidden state for every node. It is a list
-//! of layers made by [`ParameterBuilder`], and one function in ordinary tensor operations. To add one, write it in a file of its own
-//! and list it in [`RECIPES`].
+//! A processor maps features of nodes, edges and the graph to a new hidden state per node. It is a list of layers, created by a
+//! [`ParameterBuilder`](crate::exec::parameters::ParameterBuilder), and one function in tensor operations. Built-in ones are listed in
+//! [`registry`]; a crate can add its own with [`ProcessorRegistry::with`].
 
 mod attention;
+mod layer_norm;
 mod memory;
-mod message_passing;
+pub(crate) mod message_passing;
+pub mod registry;
 
-use burn::tensor::Tensor;
+use std::sync::Arc;
 
-use crate::exec::features::{Input, ForwardContext};
-use crate::exec::fused;
-use crate::exec::parameters::{ParameterBuilder, ParamId, Init};
-use crate::config::model::ModelConfig;
+use burn::tensor::{Bool, Tensor};
 
-use attention::{Attention, Scoring};
-use memory::Memory;
-use message_passing::{MessagePassing, Senders};
+use crate::exec::context::ForwardContext;
+use crate::exec::features::{Affine, EdgeFeatures, GraphFeatures, NodeFeatures};
 
-/// What passes between nodes in a step.
+pub use layer_norm::LayerNorm;
+pub use registry::{ProcessorEntry, ProcessorRegistry, UnknownProcessor};
+
+/// Computes new hidden states from features, once or several times per algorithm step.
 pub trait Processor: Send + Sync {
     /// New hidden states of all nodes.
-    fn step(&self, pass: &ForwardContext, input: &Input<'_>) -> Output;
+    fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput;
 
-    /// Whether [`Input::adjacency`] is wanted.
+    /// Whether [`ProcessorInput::adjacency`] is read.
     fn reads_adjacency(&self) -> bool;
 
-    /// Whether [`Output::edges`] is returned.
+    /// Whether [`ProcessorOutput::edges`] is returned.
     fn has_edge_state(&self) -> bool {
         false
     }
 
-    /// Whether decoders may choose among neighbours only.
+    /// Whether decoders may only choose pairs of adjacent nodes.
     fn masks_decoders(&self) -> bool {
         false
     }
 
-    /// The most nodes of a sample, if there is a bound.
+    /// Largest number of nodes, if it is bounded.
     fn max_nodes(&self) -> Option<usize> {
+        None
+    }
+
+    /// Structure of the processor if it belongs to the message-passing family, for FLOP counts.
+    #[doc(hidden)]
+    fn message_passing(&self) -> Option<message_passing::Structure> {
         None
     }
 }
 
-/// What a processor returns.
-pub struct Output {
+/// Features that a processor reads, of `B` active samples with `N` nodes each.
+pub struct ProcessorInput<'c> {
+    /// Node encodings and hidden states.
+    pub nodes: NodeFeatures<'c>,
+    /// Edge encodings.
+    pub edges: EdgeFeatures<'c>,
+    /// Graph encodings.
+    pub graph: GraphFeatures<'c>,
+    /// Adjacency matrix, `[B, N, N]`, symmetric and with self-loops. Present if the processor reads it or masks decoders.
+    pub adjacency: Option<Tensor<3, Bool>>,
+}
+
+/// Result of a processor step.
+pub struct ProcessorOutput {
     /// New hidden states, `[B * N, H]`.
     pub hidden: Tensor<2>,
-    /// A state of pairs of nodes that decoders read beside their features, `[B, N, N, H]`.
+    /// Edge states that decoders read beside edge encodings, `[B, N, N, H]`.
     pub edges: Option<Tensor<4>>,
 }
 
-/// A processor by name.
-pub struct Recipe {
-    /// Its name, in recipes and on the command line.
-    pub name: &'static str,
-    /// What its module is called in dm-clrs; empty where dm-clrs has no such processor.
-    pub reference: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
-    build: fn(&ModelConfig, &mut ParameterBuilder) -> Box<dyn Processor>,
-}
-
-impl Recipe {
-    /// Makes its layers.
-    pub fn build(&self, settings: &ModelConfig, builder: &mut ParameterBuilder) -> Box<dyn Processor> {
-        (self.build)(settings, builder)
-    }
-}
-
-/// The processor of that name.
-pub fn find(name: &str) -> Option<&'static Recipe> {
-    RECIPES.iter().find(|recipe| recipe.name == name)
-}
-
-/// The message-passing family: who sends, triplets, gate, mask on decoders.
-macro_rules! message_passing {
-    ($name:literal, $about:literal, $senders:ident $(, $flag:ident)*) => {
-        Recipe {
-            name: $name,
-            reference: "mpnn_aggr_clrs_processor",
-            about: $about,
-            build: |settings, builder| {
-                let shape = message_passing::Shape { $($flag: true,)* ..message_passing::Shape::new(Senders::$senders) };
-                Box::new(MessagePassing::new(shape, settings, builder))
-            },
-        }
-    };
-}
-
-/// Attention: which, and over whom.
-macro_rules! attention {
-    ($name:literal, $reference:literal, $about:literal, $scoring:ident, $full:literal) => {
-        Recipe {
-            name: $name,
-            reference: $reference,
-            about: $about,
-            build: |settings, builder| Box::new(Attention::new(Scoring::$scoring, $full, settings, builder)),
-        }
-    };
-}
-
-/// Memory networks: over whom.
-macro_rules! memory {
-    ($name:literal, $about:literal, $full:literal) => {
-        Recipe {
-            name: $name,
-            reference: "memnet_clrs_processor",
-            about: $about,
-            build: |settings, builder| Box::new(Memory::new($full, settings, builder)),
-        }
-    };
-}
-
-/// All processors, in the reference's order.
-pub const RECIPES: &[Recipe] = &[
-    message_passing!("deepsets", "each node by itself", Itself),
-    attention!("gat", "gat_aggr_clrs_processor", "attention over neighbours", V1, false),
-    attention!("gat_full", "gat_aggr_clrs_processor", "attention over all nodes", V1, true),
-    attention!("gatv2", "gatv2_aggr_clrs_processor", "attention with a layer between, over neighbours", V2, false),
-    attention!("gatv2_full", "gatv2_aggr_clrs_processor", "attention with a layer between, over all nodes", V2, true),
-    memory!("memnet_full", "memory network over all edges", true),
-    memory!("memnet_masked", "memory network over edges between neighbours", false),
-    message_passing!("mpnn", "messages from all nodes", All),
-    message_passing!("pgn", "messages from neighbours", Neighbours),
-    message_passing!("pgn_mask", "pgn, and decoders choose among neighbours", Neighbours, masks),
-    message_passing!("triplet_mpnn", "mpnn with triplets of nodes", All, triplets),
-    message_passing!("triplet_pgn", "pgn with triplets of nodes", Neighbours, triplets),
-    message_passing!("triplet_pgn_mask", "pgn_mask with triplets of nodes", Neighbours, triplets, masks),
-    message_passing!("gpgn", "pgn with a gate", Neighbours, gated),
-    message_passing!("gpgn_mask", "pgn_mask with a gate", Neighbours, gated, masks),
-    message_passing!("gmpnn", "mpnn with a gate", All, gated),
-    message_passing!("triplet_gpgn", "pgn with triplets and a gate", Neighbours, triplets, gated),
-    message_passing!("triplet_gpgn_mask", "pgn_mask with triplets and a gate", Neighbours, triplets, gated, masks),
-    message_passing!("triplet_gmpnn", "mpnn with triplets and a gate", All, triplets, gated),
-];
-
-/// Normalises rows, with a scale and an offset that are learnt.
-#[derive(Clone, Copy, Debug)]
-pub struct LayerNorm {
-    scale: ParamId,
-    offset: ParamId,
-}
-
-impl LayerNorm {
-    /// Over rows of so many numbers.
-    pub fn new(size: usize, builder: &mut ParameterBuilder) -> LayerNorm {
-        LayerNorm {
-            scale: builder.parameter("norm/scale", "layer_norm/scale", &[size], Init::Constant(1.0)),
-            offset: builder.parameter("norm/offset", "layer_norm/offset", &[size], Init::Constant(0.0)),
-        }
+impl<'c> ProcessorInput<'c> {
+    /// Number of samples, `B`.
+    pub fn samples(&self) -> usize {
+        self.nodes.samples
     }
 
-    /// The rows, normalised.
-    pub fn apply(&self, pass: &ForwardContext, rows: Tensor<2>) -> Tensor<2> {
-        if pass.fused {
-            return fused::layer_norm(pass, rows, self.scale, self.offset);
-        }
-        let centred = rows.clone() - rows.mean_dim(1);
-        let variance = centred.clone().square().mean_dim(1);
-        centred / (variance + 1e-5).sqrt() * pass.get(self.scale) + pass.get(self.offset)
+    /// Number of nodes, `N`.
+    pub fn node_count(&self) -> usize {
+        self.nodes.nodes
+    }
+
+    /// Starts a sum of linear layers over nodes, the graph and given rows.
+    pub fn affine(&self) -> Affine<'c> {
+        Affine::new(self.nodes.ctx, self.samples(), self.node_count())
+    }
+
+    /// The adjacency matrix.
+    ///
+    /// # Panics
+    /// If [`Processor::reads_adjacency`] is false.
+    pub fn neighbours(&self) -> Tensor<3, Bool> {
+        self.adjacency.clone().expect("the processor reads adjacency")
+    }
+
+    /// [`ProcessorInput::neighbours`] as fused kernels read it.
+    fn neighbour_mask(&self) -> Arc<Vec<bool>> {
+        Arc::new(self.neighbours().into_data().iter::<bool>().collect())
     }
 }

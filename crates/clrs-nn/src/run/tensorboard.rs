@@ -1,4 +1,4 @@
-//! Numbers over time for `TensorBoard`: its event files, which are records of protobuf messages.
+//! `TensorBoard` event files: records of protobuf messages.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clrs_store::tfds::write_record;
 use prost::Message;
 
-/// A file of events, open at its end.
-pub(crate) struct Events {
+/// An event file, open for appending.
+pub(super) struct EventFile {
     path: PathBuf,
     file: File,
 }
@@ -40,23 +40,23 @@ struct SummaryValue {
     simple_value: f32,
 }
 
-impl Events {
-    /// A new file.
-    pub(crate) fn create(path: &Path) -> io::Result<Events> {
-        let mut events = Events { path: path.into(), file: File::create(path)? };
+impl EventFile {
+    /// Creates a file with its version record.
+    pub(super) fn create(path: &Path) -> io::Result<EventFile> {
+        let mut events = EventFile { path: path.into(), file: File::create(path)? };
         events.write_event(&Event { wall_time: now(), file_version: "brain.Event:2".into(), ..Event::default() })?;
         Ok(events)
     }
 
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    /// Path of the file.
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Numbers of a step by name.
-    pub(crate) fn write(&mut self, step: usize, numbers: impl Iterator<Item = (String, f64)>) -> io::Result<()> {
-        #[expect(clippy::cast_possible_truncation, reason = "TensorBoard keeps f32")]
-        let value = numbers.map(|(tag, number)| SummaryValue { tag, simple_value: number as f32 }).collect();
+    /// Appends scalars of a step, by tag.
+    pub(super) fn write(&mut self, step: usize, scalars: impl Iterator<Item = (String, f64)>) -> io::Result<()> {
+        #[expect(clippy::cast_possible_truncation, reason = "TensorBoard stores f32")]
+        let value = scalars.map(|(tag, value)| SummaryValue { tag, simple_value: value as f32 }).collect();
         let step = i64::try_from(step).unwrap_or(i64::MAX);
         self.write_event(&Event { wall_time: now(), step, summary: Some(Summary { value }), ..Event::default() })
     }

@@ -1,0 +1,95 @@
+//! Fixed sets of samples: the benchmark's and those of a directory.
+
+use std::path::{Path, PathBuf};
+
+use clrs::clrs30::{BenchmarkSet, Split, Version};
+use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
+use clrs::{AnyAlgorithm, Kind, Probe, Spec, Trajectories};
+use clrs_store::SetReader;
+
+use super::error::DataError;
+use super::transform::BatchTransform;
+use crate::config::data_source::DataSource;
+use crate::config::recipe::Recipe;
+
+/// Loads a complete set: generates one of the benchmark, or reads one of a directory.
+pub fn load(source: &DataSource, algorithm: &'static dyn AnyAlgorithm, split: Split) -> Result<Trajectories, DataError> {
+    match source {
+        DataSource::OnTheFly => Err(DataError::OnTheFly(split)),
+        DataSource::Benchmark(version) => {
+            let set = benchmark_set(*version, algorithm, split)?;
+            let failed = |source| DataError::Sample { algorithm: algorithm.name().into(), source };
+            let sampler = Sampler::new(algorithm, set.size, set.seed, &SamplerOptions::default()).map_err(failed)?;
+            let samples = FixedSet::new(sampler, set.samples).map_err(failed)?.into_trajectories();
+            Ok(samples.with_spec(&set.spec))
+        }
+        DataSource::Directory(directory) => Ok(open(directory, algorithm, split)?.read_all()?),
+    }
+}
+
+/// Number of samples of a set.
+pub(crate) fn count(source: &DataSource, algorithm: &'static dyn AnyAlgorithm, split: Split) -> Result<usize, DataError> {
+    match source {
+        DataSource::OnTheFly => Err(DataError::OnTheFly(split)),
+        DataSource::Benchmark(version) => Ok(benchmark_set(*version, algorithm, split)?.samples),
+        DataSource::Directory(directory) => {
+            Ok(usize::try_from(open(directory, algorithm, split)?.samples()).unwrap_or(usize::MAX))
+        }
+    }
+}
+
+/// Spec of the recorded samples of an algorithm, before any transform.
+pub fn recorded_spec(source: &DataSource, algorithm: &'static dyn AnyAlgorithm) -> Result<Spec, DataError> {
+    match source {
+        DataSource::Benchmark(version) => Ok(version.spec(algorithm)),
+        DataSource::OnTheFly => Ok(Spec::from(algorithm.spec())),
+        DataSource::Directory(directory) => Ok(open(directory, algorithm, Split::Train)?.header().spec.clone()),
+    }
+}
+
+/// Spec of the network for an algorithm: the recorded spec after the recipe's transforms.
+pub fn network_spec(recipe: &Recipe, recorded: &Spec, algorithm: &'static dyn AnyAlgorithm) -> Result<Spec, DataError> {
+    let failed = |source| DataError::Sample { algorithm: algorithm.name().into(), source };
+    let sampler = Sampler::new(algorithm, SMALL, 0, &SamplerOptions::default()).map_err(failed)?;
+    let samples = FixedSet::new(sampler, 1).map_err(failed)?.into_trajectories();
+    let samples = with_spec(samples, recorded, algorithm)?;
+    let batch = clrs::Batch::new(&[samples.get(0)], 0);
+    let batch = batch.map_err(|source| DataError::Batch { algorithm: algorithm.name().into(), source })?;
+    let transformed = BatchTransform::new(recipe, algorithm, 0, Split::Test).apply(batch, 0);
+    Ok(transformed.map_err(|source| DataError::Transform { algorithm: algorithm.name().into(), source })?.spec)
+}
+
+/// Every algorithm has samples of this size.
+const SMALL: usize = 4;
+
+/// Restricts samples to the probes of a spec.
+pub fn with_spec(samples: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
+    // In clrs30@1.0.0 a permutation is a plain pointer.
+    let plain = |kind: Kind| if kind == Kind::Permutation { Kind::Pointer } else { kind };
+    let same = |a: &Probe, b: &Probe| (a.stage, a.location, plain(a.kind)) == (b.stage, b.location, plain(b.kind));
+    let exists = |probe: &Probe| samples.spec().get(&probe.name).is_some_and(|other| same(other, probe));
+    if let Some(missing) = spec.iter().find(|probe| !exists(probe)) {
+        let (algorithm, probe) = (algorithm.name().into(), missing.name.to_string());
+        return Err(DataError::MissingProbe { algorithm, stage: missing.stage, probe });
+    }
+    Ok(samples.with_spec(spec))
+}
+
+fn benchmark_set(version: Version, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<BenchmarkSet, DataError> {
+    let is_it = |set: &BenchmarkSet| set.algorithm.name() == algorithm.name() && set.split == split;
+    let missing = || DataError::NotInBenchmark { algorithm: algorithm.name().into(), version: version.name() };
+    version.sets().into_iter().find(is_it).ok_or_else(missing)
+}
+
+fn open(directory: &Path, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<SetReader, DataError> {
+    if !directory.is_dir() {
+        return Err(DataError::NoDirectory(directory.into()));
+    }
+    let path: PathBuf = directory.join(format!("{}_{}.arrow", algorithm.name(), split.name()));
+    let reader = SetReader::open(&path)?;
+    if reader.header().algorithm != algorithm.name() {
+        let (found, expected) = (reader.header().algorithm.clone(), algorithm.name().into());
+        return Err(DataError::WrongAlgorithm { path, found, expected });
+    }
+    Ok(reader)
+}

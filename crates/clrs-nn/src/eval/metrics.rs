@@ -1,0 +1,58 @@
+//! Metrics of an evaluation, and why there are none.
+
+use clrs::batch::BatchError;
+use clrs::score::ScoreError;
+use clrs::transform::TransformError;
+use serde::Serialize;
+
+use crate::data::error::DataError;
+
+/// Metrics of a network on a set. All are from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Mean score over the outputs: the number that papers report.
+    pub score: f64,
+    /// Score of every output: micro-F1 of masks, accuracy of others.
+    #[serde(serialize_with = "as_map")]
+    pub outputs: Vec<(String, f64)>,
+    /// Share of samples whose outputs are correct, whether or not they are the reference's.
+    pub validity: f64,
+    /// Share of samples whose outputs all equal the reference's.
+    pub exact_match: f64,
+}
+
+fn as_map<S: serde::Serializer>(outputs: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(outputs.iter().map(|(name, score)| (name, score)))
+}
+
+/// Why a network cannot be evaluated.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
+pub enum EvaluateError {
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Score(#[from] ScoreError),
+    #[error(transparent)]
+    Transform(#[from] TransformError),
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    #[error("there are no samples")]
+    NoSamples,
+    #[error("a sample has no steps")]
+    NoSteps,
+    #[error("a sample has {nodes} nodes; the processor takes at most {max}")]
+    TooManyNodes { nodes: usize, max: usize },
+    #[error("`batch_size` must be at least 1")]
+    BatchSize,
+    #[error("sample {sample} does not exist: the set has {samples}")]
+    NoSample { sample: usize, samples: usize },
+    #[error("the logits of `{probe}` contain {value}")]
+    NotFinite { probe: String, value: f32 },
+    #[error("the network is not trained on {0}")]
+    NotTrained(String),
+    #[error("stopped")]
+    Stopped,
+}

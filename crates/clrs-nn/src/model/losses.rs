@@ -1,0 +1,185 @@
+//! The training loss of a batch and of a chunk: outputs, plus hints where these are supervised.
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use clrs::random::RandomState;
+
+use super::loss::add_loss;
+use super::lstm::LstmState;
+use super::network::{Mode, Network, ProbeLogits, RolloutState};
+use super::raw_features::{RawFeatures, first};
+use super::rollout::{EndPolicy, Remaining, StepResult, Termination};
+use crate::data::batch::{Batch, row_shape};
+use crate::data::chunk::{Chunk, ChunkStep, select_lanes};
+use crate::exec::context::ForwardContext;
+
+/// What the lanes of a chunk carry to the next one. Values only: no gradient passes from chunk to chunk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecurrentState {
+    /// Hidden states, `[lanes * N, H]`.
+    pub hidden: Vec<f32>,
+    /// Hidden and cell state of the LSTM, if there is one.
+    pub lstm: Option<[Vec<f32>; 2]>,
+    /// Logits of predicted hints by index in the spec, `[lanes, R, K]`.
+    pub hints: Vec<(usize, Vec<f32>)>,
+}
+
+impl Network {
+    /// Loss of a batch, `[1]`. `cells` is the number of supervised cells of each probe that its loss is a mean over:
+    /// [`Batch::supervised_cells`] of the batch that this micro-batch belongs to.
+    pub fn loss(&self, ctx: &ForwardContext, batch: &Batch, cells: &[f64], random: Option<&mut RandomState>) -> Tensor<1> {
+        let spec = batch.spec();
+        let supervises_hints = self.config().hint_mode.is_supervised();
+        let mut total: Option<Tensor<1>> = None;
+        let outputs = self.unroll(ctx, batch, Termination::TrueLength, Mode::Train(random), &mut |view| {
+            let samples = batch.supervised(view.step);
+            if !supervises_hints || samples == 0 {
+                return;
+            }
+            for (index, logits) in view.hints {
+                let truth = batch.values(*index, view.step + 1, samples);
+                total = Some(add_loss(total.take(), ctx, &spec[*index], first(logits, samples), truth, cells[*index]));
+            }
+        });
+        for (index, logits) in outputs {
+            let truth = batch.values(index, 0, batch.samples());
+            total = Some(add_loss(total, ctx, &spec[index], logits, truth, cells[index]));
+        }
+        total.expect("an algorithm has an output")
+    }
+
+    /// Loss of a chunk, `[1]`, and what its lanes carry to the next. `cells` is [`Chunk::supervised_cells`] of the chunk that this one is
+    /// a micro-batch of. The first chunk has no state: all its lanes start.
+    pub fn chunk_loss(
+        &self,
+        ctx: &ForwardContext,
+        chunk: &Chunk,
+        state: Option<&RecurrentState>,
+        cells: &[f64],
+        random: Option<&mut RandomState>,
+    ) -> (Tensor<1>, RecurrentState) {
+        let supervises_hints = self.config().hint_mode.is_supervised();
+        let state = state.map_or_else(RolloutState::default, |state| restore(self, state, chunk, &ctx.device()));
+        // A zero with a gradient: a chunk may contain no supervised cell.
+        let mut total = ctx.grad_anchor.clone();
+        let mut policy = Lanes { network: self, ctx, chunk, lanes: (0..chunk.lanes).collect(), step: 0 };
+        let state = self.roll(ctx, &mut policy, state, &mut Mode::Train(random), &mut |view| {
+            let step = &chunk.steps[view.step];
+            let mut add = |(index, logits): &(usize, Tensor<3>), truth: &[Vec<f32>], lanes: &[bool]| {
+                if let Some(logits) = select(logits, lanes) {
+                    let truth = select_lanes(&truth[*index], lanes);
+                    total = add_loss(Some(total.clone()), ctx, &chunk.spec[*index], logits, truth, cells[*index]);
+                }
+            };
+            if supervises_hints {
+                view.hints.iter().for_each(|hint| add(hint, &step.next, &step.supervised));
+            }
+            view.outputs.into_iter().flatten().for_each(|output| add(output, &step.now, &step.ends));
+        });
+        (total, detach(state))
+    }
+
+    /// Whether a state has the shapes that the lanes of a chunk carry.
+    pub(crate) fn fits(&self, chunk: &Chunk, state: &RecurrentState) -> bool {
+        let rows = chunk.lanes * chunk.nodes * self.config().hidden;
+        let hint_fits = |(index, values): &(usize, Vec<f32>)| {
+            let size = |probe| row_shape(probe, chunk.nodes).iter().product::<usize>() * chunk.lanes;
+            *index < chunk.spec.len() && values.len() == size(&chunk.spec[*index])
+        };
+        state.hidden.len() == rows
+            && state.lstm.is_some() == self.config().lstm
+            && state.lstm.iter().flatten().all(|values| values.len() == rows)
+            && state.hints.iter().all(hint_fits)
+    }
+}
+
+/// The lanes of a chunk: all take every step; samples start and end within it.
+struct Lanes<'c, 'k> {
+    network: &'k Network,
+    ctx: &'c ForwardContext,
+    chunk: &'k Chunk,
+    /// All lanes, and none after the last step.
+    lanes: Vec<usize>,
+    step: usize,
+}
+
+impl Lanes<'_, '_> {
+    fn current(&self) -> &ChunkStep {
+        &self.chunk.steps[self.step]
+    }
+
+    fn tensor(&self, index: usize) -> Tensor<3> {
+        let [rows, classes] = row_shape(&self.chunk.spec[index], self.chunk.nodes);
+        let values = TensorData::new(self.current().now[index].clone(), [self.chunk.lanes, rows, classes]);
+        Tensor::from_data(values, &self.ctx.device())
+    }
+}
+
+impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
+    fn active(&self) -> &[usize] {
+        &self.lanes
+    }
+
+    fn inputs(&mut self) -> RawFeatures {
+        self.network.input_features(self.ctx, self.chunk.lanes, self.chunk.nodes, |index| self.tensor(index))
+    }
+
+    fn true_hint(&self, index: usize) -> Tensor<3> {
+        self.tensor(index)
+    }
+
+    fn restarts(&self) -> Option<&[bool]> {
+        Some(&self.current().starts)
+    }
+
+    fn decodes_outputs(&self) -> bool {
+        true
+    }
+
+    fn advance(&mut self, _: StepResult<'c, '_>) -> Remaining {
+        self.step += 1;
+        if self.step == self.chunk.steps.len() {
+            self.lanes.clear();
+        }
+        // The state of all lanes goes on to the next chunk.
+        Remaining::All
+    }
+}
+
+fn restore(network: &Network, state: &RecurrentState, chunk: &Chunk, device: &Device) -> RolloutState {
+    let shape = [chunk.lanes * chunk.nodes, network.config().hidden];
+    let rows = |values: &Vec<f32>| Tensor::<2>::from_data(TensorData::new(values.clone(), shape), device);
+    let logits = |(index, values): &(usize, Vec<f32>)| {
+        let [rows, classes] = row_shape(&chunk.spec[*index], chunk.nodes);
+        (*index, Tensor::<3>::from_data(TensorData::new(values.clone(), [chunk.lanes, rows, classes]), device))
+    };
+    RolloutState {
+        hidden: Some(rows(&state.hidden)),
+        lstm: state.lstm.as_ref().map(|[hidden, cell]| LstmState { hidden: rows(hidden), cell: rows(cell) }),
+        hints: Some(state.hints.iter().map(logits).collect()),
+    }
+}
+
+fn detach(state: RolloutState) -> RecurrentState {
+    let values = |tensor: Tensor<2>| -> Vec<f32> { tensor.try_into_vec_as().expect("f32") };
+    let logits = |hints: ProbeLogits| {
+        hints.into_iter().map(|(index, logits)| (index, logits.try_into_vec_as().expect("f32"))).collect()
+    };
+    RecurrentState {
+        hidden: state.hidden.map(values).unwrap_or_default(),
+        lstm: state.lstm.map(|LstmState { hidden, cell }| [values(hidden), values(cell)]),
+        hints: state.hints.map(logits).unwrap_or_default(),
+    }
+}
+
+/// The marked lanes of a tensor, if there are any.
+fn select(logits: &Tensor<3>, marked: &[bool]) -> Option<Tensor<3>> {
+    let lanes: Vec<i64> = (0i64..).zip(marked).filter(|(_, marked)| **marked).map(|(lane, _)| lane).collect();
+    match lanes.len() {
+        0 => None,
+        count if count == marked.len() => Some(logits.clone()),
+        count => {
+            let lanes = Tensor::<1, Int>::from_data(TensorData::new(lanes, [count]), &logits.device());
+            Some(logits.clone().select(0, lanes))
+        }
+    }
+}

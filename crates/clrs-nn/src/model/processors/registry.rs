@@ -1,0 +1,183 @@
+//! Processors by name.
+
+use std::fmt;
+
+use clrs::suggest::{did_you_mean, nearest};
+
+use super::Processor;
+use super::attention::{Attention, Scoring};
+use super::memory::MemoryNetwork;
+use super::message_passing::{MessagePassing, Senders, Structure};
+use crate::config::model::ModelConfig;
+use crate::exec::parameters::ParameterBuilder;
+
+/// A function that creates the layers of a processor.
+pub type BuildProcessor = fn(&ModelConfig, &mut ParameterBuilder) -> Box<dyn Processor>;
+
+/// A processor in a registry.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct ProcessorEntry {
+    /// Name in recipes.
+    pub name: &'static str,
+    /// Name of its module in dm-clrs; empty if dm-clrs does not have it.
+    pub dm_clrs_module: &'static str,
+    /// One line of documentation.
+    pub description: &'static str,
+    build: BuildProcessor,
+}
+
+impl ProcessorEntry {
+    /// A processor that dm-clrs does not have.
+    pub const fn new(name: &'static str, description: &'static str, build: BuildProcessor) -> ProcessorEntry {
+        ProcessorEntry { name, dm_clrs_module: "", description, build }
+    }
+
+    const fn reference(
+        name: &'static str,
+        dm_clrs_module: &'static str,
+        description: &'static str,
+        build: BuildProcessor,
+    ) -> ProcessorEntry {
+        ProcessorEntry { name, dm_clrs_module, description, build }
+    }
+
+    /// Creates the processor and its parameters.
+    pub fn build(&self, config: &ModelConfig, builder: &mut ParameterBuilder) -> Box<dyn Processor> {
+        (self.build)(config, builder)
+    }
+}
+
+impl fmt::Debug for ProcessorEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessorEntry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A list of processors: the built-in ones, and those of other crates.
+///
+/// ```
+/// use clrs_nn::model::processors::ProcessorRegistry;
+///
+/// let registry = ProcessorRegistry::builtin();
+/// assert_eq!(registry.iter().count(), 19);
+/// assert_eq!(registry.find("pgm").unwrap_err().to_string(), "unknown processor `pgm`; did you mean `pgn`?");
+/// ```
+#[derive(Clone, Debug)]
+pub struct ProcessorRegistry(Vec<ProcessorEntry>);
+
+/// No processor has the name.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown processor `{name}`{}", did_you_mean(suggestion.as_deref()))]
+pub struct UnknownProcessor {
+    /// The unknown name.
+    pub name: String,
+    /// A similar name.
+    pub suggestion: Option<String>,
+}
+
+impl ProcessorRegistry {
+    /// The processors of this crate, in dm-clrs's order.
+    pub fn builtin() -> ProcessorRegistry {
+        ProcessorRegistry(BUILTIN.to_vec())
+    }
+
+    /// Adds a processor. It replaces one of the same name.
+    #[must_use]
+    pub fn with(mut self, entry: ProcessorEntry) -> ProcessorRegistry {
+        match self.0.iter_mut().find(|other| other.name == entry.name) {
+            Some(other) => *other = entry,
+            None => self.0.push(entry),
+        }
+        self
+    }
+
+    /// All processors.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &ProcessorEntry> {
+        self.0.iter()
+    }
+
+    /// Finds a processor by name.
+    pub fn find(&self, name: &str) -> Result<&ProcessorEntry, UnknownProcessor> {
+        self.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let suggestion = nearest(name, self.iter().map(|entry| entry.name)).map(str::to_owned);
+            UnknownProcessor { name: name.into(), suggestion }
+        })
+    }
+}
+
+impl Default for ProcessorRegistry {
+    fn default() -> ProcessorRegistry {
+        ProcessorRegistry::builtin()
+    }
+}
+
+/// A member of the message-passing family: its senders and the flags that are set.
+macro_rules! message_passing {
+    ($name:literal, $description:literal, $senders:ident $(, $flag:ident)*) => {
+        ProcessorEntry::reference($name, "mpnn_aggr_clrs_processor", $description, |config, builder| {
+            let structure = Structure { $($flag: true,)* ..Structure::new(Senders::$senders) };
+            Box::new(MessagePassing::new(structure, config, builder))
+        })
+    };
+}
+
+macro_rules! attention {
+    ($name:literal, $module:literal, $description:literal, $scoring:ident, full: $full:literal) => {
+        ProcessorEntry::reference($name, $module, $description, |config, builder| {
+            Box::new(Attention::new(Scoring::$scoring, $full, config, builder))
+        })
+    };
+}
+
+macro_rules! memory {
+    ($name:literal, $description:literal, full: $full:literal) => {
+        ProcessorEntry::reference($name, "memnet_clrs_processor", $description, |config, builder| {
+            Box::new(MemoryNetwork::new($full, config, builder))
+        })
+    };
+}
+
+const BUILTIN: &[ProcessorEntry] = &[
+    message_passing!("deepsets", "Deep Sets: no messages between nodes", Itself),
+    attention!("gat", "gat_aggr_clrs_processor", "GAT over neighbours", V1, full: false),
+    attention!("gat_full", "gat_aggr_clrs_processor", "GAT over all nodes", V1, full: true),
+    attention!("gatv2", "gatv2_aggr_clrs_processor", "GATv2 over neighbours", V2, full: false),
+    attention!("gatv2_full", "gatv2_aggr_clrs_processor", "GATv2 over all nodes", V2, full: true),
+    memory!("memnet_full", "end-to-end memory network over all edges", full: true),
+    memory!("memnet_masked", "end-to-end memory network over edges between neighbours", full: false),
+    message_passing!("mpnn", "message passing from all nodes", All),
+    message_passing!("pgn", "pointer graph network: message passing from neighbours", Neighbours),
+    message_passing!("pgn_mask", "`pgn` with decoders restricted to neighbours", Neighbours, masks),
+    message_passing!("triplet_mpnn", "`mpnn` with triplet reasoning", All, triplets),
+    message_passing!("triplet_pgn", "`pgn` with triplet reasoning", Neighbours, triplets),
+    message_passing!("triplet_pgn_mask", "`pgn_mask` with triplet reasoning", Neighbours, triplets, masks),
+    message_passing!("gpgn", "gated `pgn`", Neighbours, gated),
+    message_passing!("gpgn_mask", "gated `pgn_mask`", Neighbours, gated, masks),
+    message_passing!("gmpnn", "gated `mpnn`", All, gated),
+    message_passing!("triplet_gpgn", "gated `pgn` with triplet reasoning", Neighbours, triplets, gated),
+    message_passing!("triplet_gpgn_mask", "gated `pgn_mask` with triplet reasoning", Neighbours, triplets, gated, masks),
+    message_passing!("triplet_gmpnn", "gated `mpnn` with triplet reasoning", All, triplets, gated),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = BUILTIN.iter().map(|entry| entry.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), BUILTIN.len());
+    }
+
+    #[test]
+    fn a_processor_of_the_same_name_replaces_the_earlier_one() {
+        let mean = ProcessorEntry::new("mpnn", "replaced", BUILTIN[0].build);
+        let registry = ProcessorRegistry::builtin().with(mean).with(ProcessorEntry::new("own", "added", BUILTIN[0].build));
+        assert_eq!(registry.iter().count(), BUILTIN.len() + 1);
+        assert_eq!(registry.find("mpnn").expect("known").description, "replaced");
+        assert_eq!(registry.find("own").expect("known").description, "added");
+    }
+}

@@ -1,0 +1,307 @@
+//! The rollout: the network is applied once per step of the algorithm, until every sample has ended.
+//!
+//! Step `t` reads hint `t` (the first is always the true one) and predicts hint `t + 1`. One loop serves training, evaluation
+//! and chunks; *when a sample ends* is an [`EndPolicy`]. Samples that have ended are dropped from the batch. dm-clrs computes all
+//! steps for all samples and masks; the numbers are the same.
+
+use burn::tensor::{Int, Tensor, TensorData};
+use clrs::{Kind, Stage};
+
+use super::decoders::DecoderInput;
+use super::feedback::{self, SINKHORN_FEEDBACK};
+use super::fixpoint::Fixpoint;
+use super::network::{Mode, Network, ProbeLogits, RolloutState};
+use super::noise::{force, teacher_forcing};
+use super::raw_features::{RawFeatures, first};
+use crate::config::model::Feedback;
+use crate::data::batch::Batch;
+use crate::exec::context::ForwardContext;
+
+/// When the samples of a rollout end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Termination {
+    /// After as many steps as the algorithm took.
+    TrueLength,
+    /// After the same number of steps for every sample, at least one. Lengths are not read.
+    Fixed(usize),
+    /// As soon as a step makes the same decisions on all outputs and hints as the step before it, or after `max_steps`. Scalars
+    /// are not compared. Lengths are not read.
+    Fixpoint {
+        /// Upper bound on the number of steps.
+        max_steps: usize,
+    },
+}
+
+/// One step of a rollout, as observers see it.
+pub struct StepView<'s> {
+    /// Number of the step, from 0.
+    pub step: usize,
+    /// Samples that took the step, as indices into the batch.
+    pub active: &'s [usize],
+    /// Hidden states after the step, `[active * N, H]`.
+    pub hidden: &'s Tensor<2>,
+    /// Logits of the hints that the step predicts.
+    pub hints: &'s [(usize, Tensor<3>)],
+    /// Logits of the outputs, if the rollout decodes them at every step.
+    pub outputs: Option<&'s [(usize, Tensor<3>)]>,
+}
+
+/// Supplies the samples of a rollout step by step and decides when they end.
+pub(super) trait EndPolicy<'c> {
+    /// Samples that take the next step; empty ends the rollout.
+    fn active(&self) -> &[usize];
+    /// Raw input features of the active samples.
+    fn inputs(&mut self) -> RawFeatures;
+    /// True value of a hint before the step, of the active samples.
+    fn true_hint(&self, index: usize) -> Tensor<3>;
+    /// Which active samples start here, where samples follow one another: their state is reset. `None` if all start at step 0.
+    fn restarts(&self) -> Option<&[bool]> {
+        None
+    }
+    /// Whether outputs are decoded at every step.
+    fn decodes_outputs(&self) -> bool;
+    /// Receives the results of a step; returns the samples that go on, as positions among the active ones.
+    fn advance(&mut self, step: StepResult<'c, '_>) -> Remaining;
+}
+
+/// Results of one step, handed to the [`EndPolicy`].
+pub(super) struct StepResult<'c, 's> {
+    pub(super) decoder_input: &'s DecoderInput<'c>,
+    pub(super) hints: &'s ProbeLogits,
+    pub(super) outputs: Option<&'s ProbeLogits>,
+}
+
+/// Samples that go on after a step.
+pub(super) enum Remaining {
+    All,
+    First(usize),
+    Subset(Vec<usize>),
+    None,
+}
+
+impl Network {
+    /// Unrolls a batch and returns the logits of every output, samples in the order of the batch.
+    ///
+    /// `observe` is called after every step.
+    pub fn unroll(
+        &self,
+        ctx: &ForwardContext,
+        batch: &Batch,
+        termination: Termination,
+        mut mode: Mode<'_>,
+        observe: &mut dyn FnMut(&StepView<'_>),
+    ) -> ProbeLogits {
+        let fixed;
+        let batch = match termination {
+            Termination::Fixed(steps) => {
+                fixed = batch.clone().with_steps(steps);
+                &fixed
+            }
+            Termination::TrueLength | Termination::Fixpoint { .. } => batch,
+        };
+        if let Termination::Fixpoint { max_steps } = termination {
+            let mut policy = Fixpoint::new(self, ctx, batch, max_steps);
+            self.roll(ctx, &mut policy, RolloutState::default(), &mut mode, observe);
+            return policy.outputs();
+        }
+        let mut policy = ByLength::new(self, ctx, batch);
+        self.roll(ctx, &mut policy, RolloutState::default(), &mut mode, observe);
+        self.decode(ctx, &policy.decoder_input(), Stage::Output, &mut mode)
+    }
+
+    /// The one loop over steps. Returns the state after the last one.
+    pub(super) fn roll<'c>(
+        &self,
+        ctx: &'c ForwardContext,
+        policy: &mut dyn EndPolicy<'c>,
+        mut state: RolloutState,
+        mode: &mut Mode<'_>,
+        observe: &mut dyn FnMut(&StepView<'_>),
+    ) -> RolloutState {
+        for step in 0.. {
+            if policy.active().is_empty() {
+                break;
+            }
+            let features = policy.inputs();
+            let nodes = features.nodes();
+            let hints = self.read_hints(ctx, policy, state.hints.take(), mode);
+            if let Some(restarts) = policy.restarts() {
+                state.reset(restarts, nodes);
+            }
+            let (decoder_input, lstm) = self.step(ctx, features, &hints, &state, mode);
+            let hints = self.decode(ctx, &decoder_input, Stage::Hint, mode);
+            let outputs = policy.decodes_outputs().then(|| self.decode(ctx, &decoder_input, Stage::Output, mode));
+            observe(&StepView {
+                step,
+                active: policy.active(),
+                hidden: &decoder_input.next,
+                hints: &hints,
+                outputs: outputs.as_deref(),
+            });
+            let remaining =
+                policy.advance(StepResult { decoder_input: &decoder_input, hints: &hints, outputs: outputs.as_ref() });
+            let hints = self.config().hint_mode.decodes().then_some(hints);
+            state = RolloutState { hidden: Some(decoder_input.next), lstm, hints }.retain(&remaining, nodes);
+        }
+        state
+    }
+
+    /// The hints that a step reads: the true ones where no prediction exists or teacher forcing decides so, else the predicted ones.
+    fn read_hints(
+        &self,
+        ctx: &ForwardContext,
+        policy: &dyn EndPolicy<'_>,
+        predicted: Option<ProbeLogits>,
+        mode: &mut Mode<'_>,
+    ) -> ProbeLogits {
+        let spec = &self.tasks()[ctx.task()].spec;
+        let samples = policy.active().len();
+        let mut forced = vec![false; samples];
+        if (predicted.is_some() || policy.restarts().is_some())
+            && let Mode::Train(random) = mode
+            && let Some(draws) = teacher_forcing(self.config().teacher_forcing, samples, random.as_deref_mut())
+        {
+            forced = draws;
+        }
+        for (forced, restarts) in forced.iter_mut().zip(policy.restarts().into_iter().flatten()) {
+            *forced |= restarts;
+        }
+        let is_evaluation = matches!(mode, Mode::Evaluate);
+        let read = |index: usize| match predicted.iter().flatten().find(|(of, _)| *of == index) {
+            None => policy.true_hint(index),
+            Some((_, logits)) => {
+                let fed_back = self.feed_back(ctx, spec[index].kind, logits.clone(), is_evaluation);
+                force(&forced, fed_back, || policy.true_hint(index))
+            }
+        };
+        self.encoders(ctx.task()).of(spec, Stage::Hint).map(|encoder| (encoder.probe, read(encoder.probe))).collect()
+    }
+
+    /// What the next step reads of the logits of a hint.
+    fn feed_back(&self, ctx: &ForwardContext, kind: Kind, logits: Tensor<3>, is_evaluation: bool) -> Tensor<3> {
+        let hard = match self.config().feedback {
+            Feedback::Soft => false,
+            Feedback::Hard | Feedback::Hard2022 => true,
+            Feedback::HardOnEval => is_evaluation,
+        };
+        match (hard, kind) {
+            (true, Kind::Scalar) if self.config().feedback == Feedback::Hard2022 => logits,
+            (true, _) => feedback::hard(kind, logits, SINKHORN_FEEDBACK),
+            (false, _) => feedback::soft(ctx, kind, logits),
+        }
+    }
+}
+
+impl RolloutState {
+    /// Zeroes the hidden states of samples that start.
+    fn reset(&mut self, restarts: &[bool], nodes: usize) {
+        if !restarts.contains(&true) {
+            return;
+        }
+        let keep: Vec<f32> = restarts.iter().flat_map(|&restarts| vec![f32::from(!restarts); nodes]).collect();
+        let mask = |rows: Tensor<2>| {
+            let keep = TensorData::new(keep.clone(), [restarts.len() * nodes, 1]);
+            let device = rows.device();
+            rows * Tensor::<2>::from_data(keep, &device)
+        };
+        self.hidden = self.hidden.take().map(mask);
+        self.lstm = self.lstm.take().map(|lstm| lstm.map(mask));
+    }
+
+    /// Keeps the samples that go on.
+    fn retain(self, remaining: &Remaining, nodes: usize) -> RolloutState {
+        let RolloutState { hidden, lstm, hints } = self;
+        let of_hints = |change: &dyn Fn(Tensor<3>) -> Tensor<3>| {
+            hints.map(|hints| hints.into_iter().map(|(index, logits)| (index, change(logits))).collect())
+        };
+        match remaining {
+            Remaining::All => RolloutState { hidden, lstm, hints },
+            Remaining::None => RolloutState::default(),
+            Remaining::First(samples) => {
+                let rows = |rows: Tensor<2>| rows.slice([0..samples * nodes]);
+                let hints = of_hints(&|logits| first(&logits, *samples));
+                RolloutState { hidden: hidden.map(rows), lstm: lstm.map(|lstm| lstm.map(rows)), hints }
+            }
+            Remaining::Subset(samples) => {
+                let rows = |rows: Tensor<2>| {
+                    let indices = row_indices(samples, nodes, &rows.device());
+                    rows.select(0, indices)
+                };
+                let hints = of_hints(&|logits| {
+                    let indices = row_indices(samples, 1, &logits.device());
+                    logits.select(0, indices)
+                });
+                RolloutState { hidden: hidden.map(rows), lstm: lstm.map(|lstm| lstm.map(rows)), hints }
+            }
+        }
+    }
+}
+
+/// Indices of the rows of some samples, each of which has `rows` of them.
+pub(super) fn row_indices(samples: &[usize], rows: usize, device: &burn::tensor::Device) -> Tensor<1, Int> {
+    let index = |row: usize| i64::try_from(row).expect("an index into memory");
+    let indices: Vec<i64> = samples.iter().flat_map(|sample| sample * rows..(sample + 1) * rows).map(index).collect();
+    let count = indices.len();
+    Tensor::from_data(TensorData::new(indices, [count]), device)
+}
+
+/// Samples end after as many steps as their lengths say. A batch has its longest samples first, so the active ones are a prefix, and
+/// outputs are decoded once, when all samples have ended.
+struct ByLength<'c, 'b> {
+    batch: &'b Batch,
+    ctx: &'c ForwardContext,
+    inputs: RawFeatures,
+    samples: Vec<usize>,
+    step: usize,
+    /// What the decoders read of samples that have ended, the shortest first.
+    ended: Vec<DecoderInput<'c>>,
+}
+
+impl<'c, 'b> ByLength<'c, 'b> {
+    fn new(network: &Network, ctx: &'c ForwardContext, batch: &'b Batch) -> ByLength<'c, 'b> {
+        let inputs = batch_inputs(network, ctx, batch);
+        let samples = (0..batch.active(0)).collect();
+        ByLength { batch, ctx, inputs, samples, step: 0, ended: Vec::new() }
+    }
+
+    /// What the decoders read of all samples, in the order of the batch.
+    fn decoder_input(mut self) -> DecoderInput<'c> {
+        self.ended.reverse();
+        DecoderInput::concatenate(self.ended)
+    }
+}
+
+impl<'c> EndPolicy<'c> for ByLength<'c, '_> {
+    fn active(&self) -> &[usize] {
+        &self.samples
+    }
+
+    fn inputs(&mut self) -> RawFeatures {
+        self.inputs.slice(self.samples.len())
+    }
+
+    fn true_hint(&self, index: usize) -> Tensor<3> {
+        self.batch.tensor(index, self.step, self.samples.len(), &self.ctx.device())
+    }
+
+    fn decodes_outputs(&self) -> bool {
+        false
+    }
+
+    fn advance(&mut self, StepResult { decoder_input, .. }: StepResult<'c, '_>) -> Remaining {
+        self.step += 1;
+        let (now, next) = (self.samples.len(), self.batch.active(self.step));
+        if next == now {
+            return Remaining::All;
+        }
+        self.ended.push(decoder_input.slice(next..now));
+        self.samples.truncate(next);
+        if next == 0 { Remaining::None } else { Remaining::First(next) }
+    }
+}
+
+/// Raw input features of all samples of a batch, which do not change from step to step.
+pub(super) fn batch_inputs(network: &Network, ctx: &ForwardContext, batch: &Batch) -> RawFeatures {
+    let (samples, device) = (batch.samples(), ctx.device());
+    network.input_features(ctx, samples, batch.nodes(), |index| batch.tensor(index, 0, samples, &device))
+}

@@ -1,0 +1,93 @@
+//! The status of a run, which anyone can read from its directory.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clrs_store::{OnExisting, read_regular, write_atomic};
+use serde::{Deserialize, Serialize};
+
+use super::checkpoint::RunState;
+use super::error::RunError;
+
+/// Status of a run, in `status.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunStatus {
+    /// What the run does.
+    pub status: Status,
+    /// Training steps taken.
+    pub step: usize,
+    /// Training steps in all.
+    pub steps: usize,
+    /// Step and score of the best validation.
+    pub best: Option<BestValidation>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Seconds since 1970 at which this was written.
+    pub updated: u64,
+}
+
+/// What a run does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// A process is training.
+    Running,
+    /// Stopped or killed before its end; can be resumed.
+    Stopped,
+    /// All steps taken, or stopped early as the recipe says.
+    Done,
+    /// Ended by an error; resuming repeats it unless its cause was outside the run.
+    Failed,
+}
+
+/// The best validation of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BestValidation {
+    /// Training steps before it.
+    pub step: usize,
+    /// Mean score over the algorithms, from 0 to 1.
+    pub score: f64,
+}
+
+const FILE: &str = "status.json";
+
+/// No status is longer.
+const MAX_BYTES: u64 = 1 << 16;
+
+impl RunStatus {
+    pub(crate) fn new(status: Status, state: RunState, steps: usize, error: Option<String>) -> RunStatus {
+        let updated = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let best = state.best.map(|(step, score)| BestValidation { step, score });
+        RunStatus { status, step: state.step, steps, best, error, updated }
+    }
+
+    /// Reads the status of a run; `None` if its directory has none. A run that claims to be running but whose lock is free was killed, and
+    /// is [`Status::Stopped`].
+    pub fn read(run: &Path) -> Result<Option<RunStatus>, RunError> {
+        let path = run.join(FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = read_regular(&path, MAX_BYTES)?;
+        let invalid = |error: serde_json::Error| RunError::Io { path, source: error.into() };
+        let mut status: RunStatus = serde_json::from_slice(&bytes).map_err(invalid)?;
+        if status.status == Status::Running && !is_locked(run) {
+            status.status = Status::Stopped;
+        }
+        Ok(Some(status))
+    }
+
+    pub(crate) fn write(&self, run: &Path) -> Result<(), RunError> {
+        let text = serde_json::to_string(self).expect("plain data") + "\n";
+        Ok(write_atomic(&run.join(FILE), OnExisting::Replace, text.as_bytes())?)
+    }
+}
+
+/// Whether a process trains in a directory.
+fn is_locked(run: &Path) -> bool {
+    let Ok(lock) = File::open(run.join(super::directory::LOCK)) else { return false };
+    matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock))
+}
