@@ -29,7 +29,7 @@ fn outputs_are_scored_as_the_reference_scores_them() {
         let predictions = arrays(&case.predictions);
         let scores = evaluate(&truth, &named(&predictions));
         let Some(result) = case.result else {
-            assert!(matches!(scores, Err(ScoreError::Order(_))), "{}", case.name);
+            assert!(matches!(scores, Err(ScoreError::Permutation(_))), "{}", case.name);
             continue;
         };
         let scores = scores.unwrap_or_else(|error| panic!("{}: {error}", case.name));

@@ -66,7 +66,7 @@ impl Algorithm for Bfs {
     }
 
     fn preconditions(problem: &SourcedGraph) -> Result<(), InvalidProblem> {
-        problem.weights.whole_weights()
+        problem.weights.integer_weights()
     }
 
     fn input(SourcedGraph { weights, source }: &SourcedGraph) -> Input {

@@ -83,7 +83,7 @@ impl Algorithm for Dfs {
     }
 
     fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
-        graph.weights.whole_weights()
+        graph.weights.integer_weights()
     }
 
     fn input(Graph { weights }: &Graph) -> Input {

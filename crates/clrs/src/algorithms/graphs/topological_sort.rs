@@ -81,7 +81,7 @@ impl Algorithm for TopologicalSort {
     }
 
     fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
-        graph.weights.whole_weights()?;
+        graph.weights.integer_weights()?;
         acyclic(&graph.weights)
     }
 
