@@ -74,9 +74,9 @@ impl Problem for BipartiteGraph {
         let mut edges = self.edges.clone();
         edges.sort_unstable();
         if let Some((left, right)) = edges.iter().find(|(left, right)| *left >= self.left || *right >= self.right) {
-            let sides = format!("there are {} and {} nodes, counted from 0", self.left, self.right);
             return Err(InvalidProblem::Rule(format!(
-                "`edges` has one from {left} on the left to {right} on the right, but {sides}"
+                "`edges` has ({left}, {right}), but there are {} left and {} right nodes, counted from 0",
+                self.left, self.right
             )));
         }
         match edges.windows(2).find(|pair| pair[0] == pair[1]) {

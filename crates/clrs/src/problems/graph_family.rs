@@ -395,11 +395,11 @@ mod tests {
         assert_eq!(reason("graph=grid radius=0.5"), "`radius` applies to graph=geometric only; graph is grid");
         assert_eq!(reason("graph=grid p=0.5"), "the options p, k and eps do not apply to graph=grid");
         for degree in [3, 4] {
-            let expected = format!("`degree` is {degree}: it must be even and below the number of nodes, 4");
+            let expected = format!("`degree` is {degree}; it must be even and less than the number of nodes, 4");
             assert_eq!(reason(&format!("graph=watts_strogatz degree={degree}")), expected);
         }
         for attach in [0, 4] {
-            let expected = format!("`attach` is {attach}: it must be at least 1 and below the number of nodes, 4");
+            let expected = format!("`attach` is {attach}; it must be at least 1 and less than the number of nodes, 4");
             assert_eq!(reason(&format!("graph=barabasi_albert attach={attach}")), expected);
         }
         assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` has a probability that is not between 0 and 1");
