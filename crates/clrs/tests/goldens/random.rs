@@ -38,7 +38,7 @@ fn every_method_returns_and_consumes_what_numpy_does() {
         for Draw { method, arguments, values } in draws {
             assert_eq!(draw(&mut random, &method, &arguments), values, "seed {seed}: {method}{arguments:?}");
         }
-        assert_eq!(random.word(), next, "seed {seed}: the stream afterwards");
+        assert_eq!(random.word(), next, "seed {seed}: random stream afterwards");
     }
 }
 
