@@ -206,14 +206,14 @@ fn numbers(row: Column) -> Vec<Number> {
 
 /// The values of a row as a column of its kind; `None` if one does not match.
 fn column(kind: Kind, row: Vec<Number>) -> Option<Column> {
-    let real = |number| match number {
-        Number::Integer(x) => x as f64,
-        Number::Real(x) => x.unwrap_or(f64::NAN),
-    };
     fn integers<T: TryFrom<i64>>(row: Vec<Number>) -> Option<Vec<T>> {
         let integer = |number| if let Number::Integer(x) = number { T::try_from(x).ok() } else { None };
         row.into_iter().map(integer).collect()
     }
+    let real = |number| match number {
+        Number::Integer(x) => x as f64,
+        Number::Real(x) => x.unwrap_or(f64::NAN),
+    };
     match Column::of(kind) {
         Column::Scalar(_) => Some(Column::Scalar(row.into_iter().map(real).collect())),
         Column::Node(_) => integers(row).map(Column::Node),
