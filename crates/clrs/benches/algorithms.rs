@@ -1,4 +1,4 @@
-//! A draw and a run of every algorithm, at the benchmark's sizes: `cargo bench -p clrs`.
+//! Sampling and running every algorithm at the benchmark's sizes: `cargo bench -p clrs`.
 
 use clrs::sampling::{Sampler, SamplerOptions};
 use clrs::{AnyAlgorithm, Registry};
@@ -14,12 +14,12 @@ fn names() -> Vec<&'static str> {
 
 #[divan::bench(args = names(), consts = [16, 64])]
 fn sample<const SIZE: usize>(bencher: Bencher<'_, '_>, name: &str) {
-    let algorithm = Registry::builtin().find(name).expect("listed");
-    let mut sampler = Sampler::new(algorithm, SIZE, 1, &SamplerOptions::default()).expect("the benchmark's own distribution");
+    let algorithm = Registry::builtin().find(name).expect("a built-in algorithm");
+    let mut sampler = Sampler::new(algorithm, SIZE, 1, &SamplerOptions::default()).expect("a valid size");
     let mut recorder = algorithm.recorder();
     bencher.bench_local(move || {
         recorder.clear();
-        sampler.record(1, &mut recorder).expect("admitted");
+        sampler.record(1, &mut recorder).expect("valid problems");
         recorder.trajectories().bytes()
     });
 }

@@ -1,7 +1,7 @@
-//! What a run costs as problems grow: `cargo xtask compare scaling`. It should be the algorithm's own work and the size of the
-//! rows it records: nanoseconds per byte stay the same, or fall, while bytes grow a thousandfold.
+//! Cost of a run as problems grow (`cargo xtask compare scaling`). It should be proportional to the recorded bytes: nanoseconds
+//! per byte stay the same or fall while the bytes grow a thousandfold.
 
-#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+#![expect(clippy::print_stdout, reason = "prints a table")]
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use clrs::{Registry, SamplerOptions};
 
 const CASES: [(&str, &[usize]); 3] =
     [("bfs", &[16, 64, 256, 1024]), ("heapsort", &[16, 64, 256, 1024]), ("floyd_warshall", &[16, 64, 256])];
-/// A measurement goes on for so long, so that the clock does not matter.
-const LONG_ENOUGH: Duration = Duration::from_millis(500);
+/// Minimum duration of a measurement.
+const MIN_DURATION: Duration = Duration::from_millis(500);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("per sample, on one thread; rows are what a run records, typed and without padding\n");
+    println!("per sample, on one thread; bytes of the recorded columns, without padding\n");
     println!(
         "{:<15} {:>5} {:>8} {:>12} {:>10} {:>10} {:>9}",
         "algorithm", "size", "steps", "row bytes", "draw ms", "run ms", "ns/byte"
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Sums over samples.
+/// Totals over samples.
 #[derive(Default)]
 struct Cost {
     samples: usize,
@@ -51,10 +51,10 @@ fn cost(name: &str, size: usize) -> Result<Cost, Box<dyn std::error::Error>> {
     let algorithm = Registry::builtin().find(name)?;
     let mut sampler = Sampler::new(algorithm, size, 1, &SamplerOptions::default())?;
     let mut recorder = algorithm.recorder();
-    // The first run makes room; those that are measured reuse it, as the recording of a set does.
+    // The first run allocates; the measured runs reuse the memory, as the generation of a set does.
     sampler.record(1, &mut recorder)?;
     let mut cost = Cost::default();
-    while cost.draw + cost.run < LONG_ENOUGH {
+    while cost.draw + cost.run < MIN_DURATION {
         recorder.clear();
         let start = Instant::now();
         sampler.draw(1)?;

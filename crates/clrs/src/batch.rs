@@ -1,7 +1,7 @@
-//! DType batches in the reference's layout: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
+//! Dense batches in the reference's layout: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
 //!
-//! `B` is the number of samples, `T` the most steps of any, and `...` is `[N]` for nodes, `[N, N]` for edges, nothing for
-//! graphs, with one more axis for the classes of a categorical.
+//! `B` is the number of samples, `T` the largest number of steps, and `...` is `[N]` for nodes, `[N, N]` for edges, and nothing
+//! for graphs, with one more axis for the classes of a categorical.
 
 use crate::column::Cells;
 use crate::spec::{DType, Kind, Location, Probe, Spec, Stage};
@@ -10,13 +10,13 @@ use crate::trajectory::Trajectory;
 /// A dense array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// The length of every axis.
+    /// Length of every axis.
     pub shape: Vec<usize>,
-    /// The cells in C order.
+    /// The elements in C order.
     pub data: ArrayData,
 }
 
-/// The cells of an array.
+/// The elements of an array.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "NumPy's float64, float32 and int64")]
 pub enum ArrayData {
@@ -25,46 +25,65 @@ pub enum ArrayData {
     I64(Vec<i64>),
 }
 
-/// Samples of one size, dense.
+/// Samples of one size as dense arrays.
+///
+/// ```
+/// use clrs::sampling::{FixedSet, Sampler};
+/// use clrs::{Registry, SamplerOptions};
+///
+/// let bfs = Registry::builtin().find("bfs")?;
+/// let set = FixedSet::new(Sampler::new(bfs, 16, 1, &SamplerOptions::default())?, 32)?;
+/// let batch = set.all()?;
+/// assert_eq!(batch.get("adj").expect("an input").shape, [32, 16, 16]);
+/// assert_eq!(batch.get("pi_h").expect("a hint").shape[1..], [32, 16]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The probes, one per array.
     pub spec: Spec,
-    /// Inputs, outputs and hints, in the order of the spec.
+    /// Inputs, outputs and hints, in spec order.
     pub arrays: Vec<Array>,
-    /// Hint steps of each sample, padding not counted.
+    /// Number of hint steps of each sample, without padding.
     pub lengths: Vec<f64>,
 }
 
-/// Samples cannot be padded to one batch.
+/// Samples that do not form a batch.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum BatchError {
-    #[error("a batch of no samples")]
+    #[error("a batch needs at least one sample")]
     Empty,
-    #[error("a batch of samples of {0} and of {1} nodes")]
+    #[error("the samples of a batch must have the same size, found {0} and {1} nodes")]
     Sizes(usize, usize),
 }
 
 impl Batch {
-    /// Pads samples to the longest, and to at least `min_steps`.
+    /// Pads samples to the longest, and to at least `min_steps` steps.
+    ///
+    /// # Errors
+    /// If there are no samples, or their sizes differ.
     pub fn new(samples: &[Trajectory<'_>], min_steps: usize) -> Result<Batch, BatchError> {
         let (spec, _) = same_size(samples)?;
-        let arrays = (0..spec.len()).map(|place| Batch::array(samples, place, min_steps)).collect::<Result<_, _>>()?;
+        let arrays = (0..spec.len()).map(|index| Batch::array(samples, index, min_steps)).collect::<Result<_, _>>()?;
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
         Ok(Batch { spec: spec.clone(), arrays, lengths })
     }
 
-    /// The array of the probe at one place of the spec alone: a whole batch of a large set takes gigabytes.
+    /// The array of the probe at `index` of the spec. Avoids a complete batch, which takes gigabytes for a large set.
+    ///
+    /// # Errors
+    /// As [`Batch::new`].
     ///
     /// # Panics
-    /// If the spec has no such place.
-    pub fn array(samples: &[Trajectory<'_>], place: usize, min_steps: usize) -> Result<Array, BatchError> {
+    /// If `index` is out of range.
+    pub fn array(samples: &[Trajectory<'_>], index: usize, min_steps: usize) -> Result<Array, BatchError> {
         let (spec, nodes) = same_size(samples)?;
-        let probe = &spec[place];
+        let probe = &spec[index];
         let steps = samples.iter().map(Trajectory::steps).fold(min_steps, usize::max);
-        let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(place)).collect();
-        Ok(dense(probe, nodes, (probe.stage == Stage::Hint).then_some(steps), &cells))
+        let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(index)).collect();
+        Ok(dense_array(probe, nodes, (probe.stage == Stage::Hint).then_some(steps), &cells))
     }
 
     /// Number of samples.
@@ -72,25 +91,28 @@ impl Batch {
         self.lengths.len()
     }
 
-    /// Every probe with its array.
+    /// Iterates over the probes and their arrays.
     pub fn iter(&self) -> impl Iterator<Item = (&Probe, &Array)> {
         self.spec.iter().zip(&self.arrays)
     }
 
-    /// The array of the probe of that name.
+    /// The array of the named probe.
     pub fn get(&self, name: &str) -> Option<&Array> {
         self.iter().find(|(probe, _)| probe.name == name).map(|(_, array)| array)
     }
 }
 
-/// The spec and the number of nodes that all samples share.
+/// The spec and the number of nodes of all samples.
+///
+/// # Errors
+/// If there are no samples, or their sizes differ.
 pub fn same_size<'r>(samples: &[Trajectory<'r>]) -> Result<(&'r Spec, usize), BatchError> {
     let first = samples.first().ok_or(BatchError::Empty)?;
     let other = samples.iter().find(|sample| sample.nodes() != first.nodes());
     other.map_or(Ok((first.spec(), first.nodes())), |other| Err(BatchError::Sizes(first.nodes(), other.nodes())))
 }
 
-/// The shape of one row of a probe.
+/// Shape of one row of a probe.
 pub fn row_shape(probe: &Probe, nodes: usize) -> Vec<usize> {
     let mut shape = match probe.location {
         Location::Node => vec![nodes],
@@ -105,8 +127,8 @@ pub fn row_shape(probe: &Probe, nodes: usize) -> Vec<usize> {
     shape
 }
 
-/// One array of all samples; `steps` is its time axis, if it has one.
-fn dense(probe: &Probe, nodes: usize, steps: Option<usize>, samples: &[Cells<'_>]) -> Array {
+/// The array of all samples; `steps` is the length of the time axis, if there is one.
+fn dense_array(probe: &Probe, nodes: usize, steps: Option<usize>, samples: &[Cells<'_>]) -> Array {
     let row_shape = row_shape(probe, nodes);
     let slab = samples.len() * row_shape.iter().product::<usize>();
     let shape: Vec<usize> = steps.into_iter().chain([samples.len()]).chain(row_shape).collect();
@@ -114,7 +136,7 @@ fn dense(probe: &Probe, nodes: usize, steps: Option<usize>, samples: &[Cells<'_>
     for step in 0..steps.unwrap_or(1) {
         write_slab(probe, nodes, step, samples, &mut data[step * slab..][..slab]);
     }
-    #[expect(clippy::cast_possible_truncation, reason = "float32 and integers are for nodes, marks and whole weights")]
+    #[expect(clippy::cast_possible_truncation, reason = "only nodes, masks and integer weights are f32 or i64")]
     let data = match probe.dtype {
         DType::F64 => ArrayData::F64(data),
         DType::F32 => ArrayData::F32(data.into_iter().map(|x| x as f32).collect()),
@@ -123,7 +145,7 @@ fn dense(probe: &Probe, nodes: usize, steps: Option<usize>, samples: &[Cells<'_>
     Array { shape, data }
 }
 
-/// Writes one step of all samples over zeros, `[B, ...]`; samples that are shorter leave their zeros.
+/// Writes one step of all samples, `[B, ...]`, into a buffer of zeros. Shorter samples stay zero.
 pub(crate) fn write_slab(probe: &Probe, nodes: usize, step: usize, samples: &[Cells<'_>], into: &mut [f64]) {
     let (width, row) = (probe.width(nodes), into.len() / samples.len());
     for (cells, into) in samples.iter().zip(into.chunks_exact_mut(row)) {
@@ -133,7 +155,7 @@ pub(crate) fn write_slab(probe: &Probe, nodes: usize, step: usize, samples: &[Ce
     }
 }
 
-/// Writes one row over zeros.
+/// Writes one row into a buffer of zeros.
 fn write_row(kind: Kind, cells: Cells<'_>, into: &mut [f64]) {
     match (kind, cells) {
         (Kind::MaskOne, Cells::Node(cells)) => into[cells[0] as usize] = 1.0,
@@ -141,7 +163,7 @@ fn write_row(kind: Kind, cells: Cells<'_>, into: &mut [f64]) {
             for (one_hot, &class) in into.chunks_exact_mut(classes).zip(cells) {
                 match usize::try_from(class) {
                     Ok(class) => one_hot[class] = 1.0,
-                    Err(_) => one_hot[classes - 1] = -1.0, // not asked: the blank class
+                    Err(_) => one_hot[classes - 1] = -1.0, // masked out: the reference marks the blank class
                 }
             }
         }

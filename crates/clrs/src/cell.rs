@@ -1,7 +1,7 @@
-//! Which Rust type a probe is written as.
+//! Cell types: the Rust types of probes by location and kind.
 //!
-//! `Node<Pointer>` is written as `&[usize]`, `Graph<Scalar>` as `f64`, `Node<MaskOne>` as one `usize`, `Edge<Masked<Mask>>` as
-//! `&[Option<bool>]`. The table of pairs below has the benchmark's thirteen; any other pair does not compile:
+//! A row of `Node<Pointer>` is a `&[usize]`, of `Graph<Scalar>` an `f64`, of `Node<MaskOne>` a `usize`, of `Edge<Masked<Mask>>`
+//! a `&[Option<bool>]`. Thirteen combinations of location and kind exist, those of the benchmark; any other does not compile:
 //!
 //! ```compile_fail
 //! fn is_a_cell<C: clrs::cell::Cell>() {}
@@ -22,17 +22,18 @@ pub struct Graph<V>(PhantomData<V>);
 
 /// A real number, as `f64`.
 pub struct Scalar;
-/// Yes or no, as `bool`.
+/// 0 or 1, as `bool`.
 pub struct Mask;
-/// The one node that is meant, as `usize`.
+/// A mask that is 1 for a single node, as the node (`usize`).
 pub struct MaskOne;
 /// A node, as `usize`.
 pub struct Pointer;
 /// A predecessor in a linear order, as `usize`.
 pub struct Permutation;
-/// One of `CLASSES`, as `usize`.
+/// One of `CLASSES` classes, as `usize`.
 pub struct Categorical<const CLASSES: usize>;
-/// A value, or `None` where the question is not asked. For a class the last one is the blank: dense arrays have the -1 there.
+/// A value, or `None` where masked out. The last class of a masked categorical is the blank class, which is -1 in dense arrays
+/// where masked out.
 pub struct Masked<V>(PhantomData<V>);
 
 mod sealed {
@@ -40,24 +41,24 @@ mod sealed {
 }
 use sealed::Sealed;
 
-/// What a single cell holds, wherever it is.
+/// The value of a single cell, at any location.
 pub trait Value: Sealed + 'static {
     /// The kind in the spec.
     const KIND: Kind;
-    /// Whether a cell can be "not asked".
+    /// Whether cells can be masked out.
     const MASKED: bool = false;
-    /// The value as algorithms write it.
+    /// The type in algorithms.
     type Item: Copy + std::fmt::Debug + PartialEq;
-    /// The value as columns keep it.
+    /// The type in columns.
     type Stored: Stored;
 
-    /// Nodes are not range-checked here: a recorder does that once per run.
+    /// Converts to the column type. Nodes are not checked here; a recorder checks them once per sample.
     fn store(item: Self::Item) -> Self::Stored;
-    /// `None` for what means nothing among `n` nodes.
+    /// Converts from the column type. Returns `None` if the value is out of range for `n` nodes.
     fn load(stored: Self::Stored, n: usize) -> Option<Self::Item>;
 }
 
-/// A line per value: its kind, the type that algorithms write `as` the type that columns keep, how to store and how to load.
+/// One line per value: kind, type in algorithms `as` type in columns, conversion to and from the column type.
 macro_rules! values {
     ($($(const $classes:ident =>)? $value:ty: $kind:expr, $item:ty as $stored:ty, $store:expr, $load:expr;)*) => {$(
         impl$(<const $classes: usize>)? Sealed for $value {}
@@ -86,7 +87,7 @@ values! {
         |class, _| usize::try_from(class).ok().filter(|&class| class < K);
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a recorder refuses problems above `MAX_NODES`")]
+#[expect(clippy::cast_possible_truncation, reason = "a recorder rejects problems above `MAX_NODES`")]
 fn store_node(node: usize) -> u32 {
     node as u32
 }
@@ -95,12 +96,12 @@ fn load_node(node: u32, n: usize) -> Option<usize> {
     Some(node as usize).filter(|&node| node < n)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "there are at most 127")]
+#[expect(clippy::cast_possible_truncation, reason = "at most 127 classes")]
 fn store_class(class: usize) -> i8 {
     class as i8
 }
 
-/// A compile-time check: classes are kept in a byte, beside -1.
+/// Checks at compile time that the classes and -1 fit into a byte.
 const fn few_enough(classes: usize) -> usize {
     assert!(classes <= 127, "too many classes");
     classes
@@ -121,20 +122,20 @@ impl<V: Value<Stored = i8>> Value for Masked<V> {
     }
 }
 
-/// Values the benchmark has one of per node.
+/// Values that the benchmark attaches to nodes.
 pub trait PerNode: Value {}
-/// Values the benchmark has one of per pair of nodes.
+/// Values that the benchmark attaches to pairs of nodes.
 pub trait PerEdge: Value {}
-/// Values the benchmark has one of per graph.
+/// Values that the benchmark attaches to graphs.
 pub trait PerGraph: Value {}
 
 macro_rules! pairs {
-    ($($place:ident: $($(const $classes:ident =>)? $value:ty),*;)*) => {
-        $($(impl$(<const $classes: usize>)? $place for $value {})*)*
+    ($($location:ident: $($(const $classes:ident =>)? $value:ty),*;)*) => {
+        $($(impl$(<const $classes: usize>)? $location for $value {})*)*
     };
 }
 
-// `Node<MaskOne>` is the thirteenth, below; `Masked` goes where its value goes.
+// `Node<MaskOne>` is the thirteenth, below. `Masked` applies wherever its value does.
 pairs! {
     PerNode: Scalar, Mask, Pointer, Permutation, const K => Categorical<K>;
     PerEdge: Scalar, Mask, Pointer, const K => Categorical<K>;
@@ -143,30 +144,30 @@ pairs! {
 impl<V: PerNode + Value<Stored = i8>> PerNode for Masked<V> {}
 impl<V: PerEdge + Value<Stored = i8>> PerEdge for Masked<V> {}
 
-/// A (location, kind) pair and the type of one row of it.
+/// A combination of location and kind, and the type of its rows.
 pub trait Cell: Sealed {
-    /// What it is attached to.
+    /// The location in the spec.
     const LOCATION: Location;
-    /// How it is encoded.
+    /// The kind in the spec.
     const KIND: Kind;
-    /// Whether a cell can be "not asked".
+    /// Whether cells can be masked out.
     const MASKED: bool;
-    /// A row as an algorithm hands it over.
+    /// A borrowed row, as algorithms record it.
     type Row<'a>;
-    /// A row that stands for itself: inputs and outputs.
+    /// An owned row, for inputs and outputs.
     type Owned: Clone + std::fmt::Debug + PartialEq;
 
-    /// An empty column for it.
+    /// Creates an empty column.
     fn column() -> Column;
-    /// An owned row, to hand over.
+    /// Borrows an owned row.
     fn borrow(owned: &Self::Owned) -> Self::Row<'_>;
     /// Appends a row.
     fn push(column: &mut Column, row: Self::Row<'_>);
-    /// Reads cells from outside as one row.
+    /// Reads untrusted cells as one row.
     fn read(probe: &'static str, cells: Cells<'_>, n: usize) -> Result<Self::Owned, ColumnError>;
 }
 
-/// Rows of one value per node or per pair: slices.
+/// Rows with one value per node or pair of nodes: slices.
 macro_rules! slices {
     ($cell:ident of $value:ident) => {
         impl<V: $value> Sealed for $cell<V> {}
@@ -195,7 +196,7 @@ macro_rules! slices {
 slices!(Node of PerNode);
 slices!(Edge of PerEdge);
 
-/// Rows of a single value.
+/// Rows with a single value.
 macro_rules! singles {
     ($($(<$v:ident: $bound:ident>)? $location:ident of $value:ty;)*) => {$(
         impl$(<$v: $bound>)? Sealed for $location<$value> {}
@@ -228,7 +229,7 @@ singles! {
 
 fn extend<V: Value>(column: &mut Column, row: &[V::Item]) {
     let Some(cells) = V::Stored::cells_mut(column) else {
-        unreachable!("a recorder makes its columns from the same declaration")
+        unreachable!("a recorder creates its columns from the same declaration")
     };
     cells.extend(row.iter().map(|&item| V::store(item)));
 }

@@ -103,6 +103,15 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Copies the cells to a column.
+    pub fn to_column(self) -> Column {
+        match self {
+            Cells::Scalar(cells) => Column::Scalar(cells.to_vec()),
+            Cells::Node(cells) => Column::Node(cells.to_vec()),
+            Cells::Class(cells) => Column::Class(cells.to_vec()),
+        }
+    }
+
     /// Returns a subrange.
     ///
     /// # Panics

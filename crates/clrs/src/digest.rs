@@ -1,5 +1,5 @@
-//! Digests of dense arrays, to compare with the reference without ten gigabytes of zeros: SHA-256 over the little-endian
-//! bytes of each array of a [`Batch`](crate::Batch), made a time step at a time.
+//! SHA-256 digests of the little-endian bytes of each array of a [`Batch`](crate::Batch), for comparison with the reference.
+//! The arrays, which can take gigabytes, are digested one time step at a time.
 
 use std::fmt;
 
@@ -20,29 +20,32 @@ impl fmt::Display for Sha {
     }
 }
 
-/// The digests of all arrays that a batch of the samples would have.
+/// The digests of all arrays of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digests {
-    /// Inputs, outputs and hints, in the order of the spec.
+    /// Inputs, outputs and hints, in spec order.
     pub arrays: Vec<(Probe, Sha)>,
-    /// The digest of the lengths.
+    /// Digest of the lengths.
     pub lengths: Sha,
 }
 
 impl Digests {
-    /// Of a set, without padding beyond its longest sample.
+    /// Digests a batch of the samples, padded to the longest.
+    ///
+    /// # Errors
+    /// If there are no samples, or their sizes differ.
     pub fn new(samples: &[Trajectory<'_>]) -> Result<Digests, BatchError> {
         let (spec, nodes) = same_size(samples)?;
         let steps = samples.iter().map(Trajectory::steps).max().unwrap_or(0);
-        let arrays = spec.iter().enumerate().map(|(place, probe)| {
-            let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(place)).collect();
+        let arrays = spec.iter().enumerate().map(|(index, probe)| {
+            let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(index)).collect();
             (probe.clone(), digest(probe, nodes, steps, &cells))
         });
         let lengths: Vec<f64> = samples.iter().map(|sample| sample.steps() as f64).collect();
         Ok(Digests { arrays: arrays.collect(), lengths: Sha(Sha256::digest(bytemuck::cast_slice(&lengths)).into()) })
     }
 
-    /// One digest for the set: over the digests of inputs, hints, outputs, in this order, and lengths.
+    /// The digest of the set: over the digests of inputs, hints, outputs and lengths, in this order.
     pub fn total(&self) -> Sha {
         let mut total = Sha256::new();
         for stage in [Stage::Input, Stage::Hint, Stage::Output] {
@@ -59,7 +62,7 @@ fn digest(probe: &Probe, nodes: usize, steps: usize, samples: &[Cells<'_>]) -> S
     for step in 0..probe.rows(steps) {
         slab.fill(0.0);
         write_slab(probe, nodes, step, samples, &mut slab);
-        #[expect(clippy::cast_possible_truncation, reason = "float32 and integers are for nodes, marks and whole weights")]
+        #[expect(clippy::cast_possible_truncation, reason = "only nodes, masks and integer weights are f32 or i64")]
         match probe.dtype {
             DType::F64 => hasher.update(bytemuck::cast_slice(&slab)),
             DType::F32 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as f32).collect::<Vec<_>>())),

@@ -1,8 +1,9 @@
-//! The content hash of a set: over values, not over bytes of a file or lines of source.
+//! The content hash of a set, which covers its values and not the bytes of a file.
 //!
-//! A sample's hash is BLAKE3 over its nodes and steps (u32 each) and the cells of every probe in the order of the spec, little
-//! endian in their own types. The set's hash is BLAKE3 over what its probes are called and mean to a network, and the hashes
-//! of its samples in order. So it does not depend on record batches, threads, compression, or how wide a file keeps a node.
+//! The hash of a sample is BLAKE3 over its nodes and steps (u32 each) and the cells of every probe in spec order, little
+//! endian in their column types. The hash of a set is BLAKE3 over the name, stage, location and kind of its probes and over
+//! the hashes of its samples in order. It does not depend on record batches, threads, compression, or integer widths in a
+//! file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,15 +14,15 @@ use crate::column::Cells;
 use crate::spec::{Kind, Location, Probe, Spec, Stage};
 use crate::trajectory::Trajectory;
 
-/// A content hash; as text, 64 hexadecimal digits.
+/// A content hash. Displayed and serialized as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct ContentHash(blake3::Hash);
 
 impl ContentHash {
-    /// The hash of one sample.
+    /// Hash of a sample.
     pub fn of_sample(sample: &Trajectory<'_>) -> ContentHash {
-        let mut hasher = Gathering::default();
+        let mut hasher = BufferedHasher::default();
         for count in [sample.nodes(), sample.steps()] {
             hasher.update(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
         }
@@ -30,10 +31,8 @@ impl ContentHash {
         }
         ContentHash(hasher.finish())
     }
-}
 
-impl ContentHash {
-    /// Of any bytes: what a set says about itself is hashed too.
+    /// Hash of arbitrary bytes, such as the header of a file.
     pub fn of_bytes(bytes: &[u8]) -> ContentHash {
         ContentHash(blake3::hash(bytes))
     }
@@ -65,11 +64,11 @@ impl TryFrom<String> for ContentHash {
     }
 }
 
-/// Makes the content hash of a set, sample by sample.
+/// Computes the content hash of a set, sample by sample.
 pub struct ContentHasher(blake3::Hasher);
 
 impl ContentHasher {
-    /// No sample yet.
+    /// Creates the hasher of a set without samples.
     pub fn new(spec: &Spec) -> ContentHasher {
         let mut hasher = blake3::Hasher::new();
         for probe in spec.iter() {
@@ -78,17 +77,17 @@ impl ContentHasher {
         ContentHasher(hasher)
     }
 
-    /// One more sample.
+    /// Adds a sample.
     pub fn update(&mut self, sample: &Trajectory<'_>) {
         self.push(ContentHash::of_sample(sample));
     }
 
-    /// One more sample, of which the hash was made before: on another thread, perhaps.
+    /// Adds a sample by its hash, which may come from another thread.
     pub fn push(&mut self, sample: ContentHash) {
         self.0.update(sample.0.as_bytes());
     }
 
-    /// The hash of all samples so far.
+    /// Hash of all samples so far.
     pub fn finish(&self) -> ContentHash {
         ContentHash(self.0.finalize())
     }
@@ -118,37 +117,37 @@ fn probe_line(probe: &Probe) -> String {
     format!("{} {stage} {location} {kind} {}\n", probe.name, probe.masked)
 }
 
-/// BLAKE3 is several times faster over many kilobytes at once than over many small pieces: these are put together first.
+/// Buffers small updates: BLAKE3 is several times faster on many kilobytes at once.
 #[derive(Default)]
-struct Gathering {
+struct BufferedHasher {
     hasher: blake3::Hasher,
-    gathered: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
-impl Gathering {
-    /// What BLAKE3 works on side by side.
-    const ENOUGH: usize = 16 << 10;
+impl BufferedHasher {
+    /// Large enough for all SIMD lanes of BLAKE3.
+    const CAPACITY: usize = 16 << 10;
 
     fn update(&mut self, bytes: &[u8]) {
-        if self.gathered.len() + bytes.len() > Self::ENOUGH {
-            self.hasher.update(&self.gathered);
-            self.gathered.clear();
+        if self.buffer.len() + bytes.len() > Self::CAPACITY {
+            self.hasher.update(&self.buffer);
+            self.buffer.clear();
         }
-        if bytes.len() > Self::ENOUGH {
+        if bytes.len() > Self::CAPACITY {
             self.hasher.update(bytes);
         } else {
-            self.gathered.extend_from_slice(bytes);
+            self.buffer.extend_from_slice(bytes);
         }
     }
 
     fn finish(mut self) -> blake3::Hash {
-        self.hasher.update(&self.gathered);
+        self.hasher.update(&self.buffer);
         self.hasher.finalize()
     }
 }
 
 fn bytes(cells: Cells<'_>) -> &[u8] {
-    const { assert!(cfg!(target_endian = "little"), "cells are hashed as they lie in memory") };
+    const { assert!(cfg!(target_endian = "little"), "cells are hashed in memory order") };
     match cells {
         Cells::Scalar(cells) => bytemuck::cast_slice(cells),
         Cells::Node(cells) => bytemuck::cast_slice(cells),

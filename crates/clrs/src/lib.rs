@@ -1,7 +1,9 @@
-//! The data engine of the CLRS Algorithmic Reasoning Benchmark: textbook algorithms that tell what they do, step by step.
+//! The data engine of the CLRS Algorithmic Reasoning Benchmark: textbook algorithms that record every step.
 //!
-//! The way of the data: a [`Problem`] is drawn, read or recovered; an [`Algorithm`] runs on it and tells its steps to a
-//! [`Recorder`]; what is left are [`Trajectories`], typed columns of which a [`Trajectory`] is one run.
+//! Data flow: a [`Problem`] is sampled from a [`Distribution`], parsed from JSON, or recovered from stored inputs. An
+//! [`Algorithm`] runs on it and records its inputs, outputs and hints with a [`Recorder`]. The result is stored in
+//! [`Trajectories`], typed columns of which a [`Trajectory`] is a view of one sample. A [`Batch`] has samples of one size as
+//! dense arrays in the reference's layout.
 //!
 //! ```
 //! use clrs::Registry;
@@ -12,6 +14,16 @@
 //! assert_eq!(recorder.trajectories().get(0).steps(), 5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`registry`], [`algorithm`], [`algorithms`] | lookup by name, the traits, and the [32 built-in algorithms](algorithms) |
+//! | [`problems`], [`sampling`], [`random`] | problem types and distributions, samplers, `NumPy`'s `RandomState` |
+//! | [`spec`], [`probes`], [`cell`] | probes and specs, the macro that declares them, the Rust types of cells |
+//! | [`recorder`], [`trajectory`], [`column`], [`trace`] | recording and storage of samples, traces as JSON documents |
+//! | [`batch`], [`transform`], [`training`] | dense batches and their transforms, options for training |
+//! | [`score`] | the reference's scores, validity and exact match |
+//! | [`clrs30`], [`hash`], [`digest`] | the benchmark's sets, their content hashes, digests of dense arrays |
 
 pub mod algorithm;
 pub mod algorithms;
@@ -32,6 +44,7 @@ pub mod score;
 pub mod source;
 pub mod spec;
 pub mod suggest;
+pub mod trace;
 pub mod training;
 pub mod trajectory;
 pub mod transform;
@@ -46,4 +59,5 @@ pub use recorder::{Hints, Recorder};
 pub use registry::Registry;
 pub use sampling::SamplerOptions;
 pub use spec::{DType, Kind, Location, Probe, Spec, Stage};
+pub use trace::Trace;
 pub use trajectory::{Trajectories, Trajectory};

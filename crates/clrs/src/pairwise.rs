@@ -1,18 +1,19 @@
-//! Sums as `NumPy` rounds them: samplers and scores need the same last bit.
+//! `NumPy`'s pairwise summation. Samplers and scores must agree with the reference to the last bit.
 
-/// Below this many numbers, `NumPy` adds one by one; up to the other, in eight sums side by side.
-const ONE_BY_ONE: usize = 8;
-const SIDE_BY_SIDE: usize = 128;
+/// Below this length, `NumPy` adds sequentially.
+const SEQUENTIAL: usize = 8;
+/// Up to this length, `NumPy` keeps eight partial sums.
+const UNROLLED: usize = 128;
 
-/// The sum as `NumPy` makes it, rounding included.
-pub(crate) fn pairwise_sum(numbers: &[f64]) -> f64 {
-    let n = numbers.len();
-    if n < ONE_BY_ONE {
-        return numbers.iter().fold(0.0, |sum, x| sum + x);
+/// The sum with `NumPy`'s rounding.
+pub(crate) fn pairwise_sum(values: &[f64]) -> f64 {
+    let n = values.len();
+    if n < SEQUENTIAL {
+        return values.iter().fold(0.0, |sum, x| sum + x);
     }
-    if n <= SIDE_BY_SIDE {
-        let mut sums: [f64; 8] = numbers[..8].try_into().expect("at least eight");
-        let (blocks, rest) = numbers[8..].split_at((n - 8) / 8 * 8);
+    if n <= UNROLLED {
+        let mut sums: [f64; 8] = values[..8].try_into().expect("at least eight values");
+        let (blocks, rest) = values[8..].split_at((n - 8) / 8 * 8);
         for block in blocks.chunks_exact(8) {
             sums.iter_mut().zip(block).for_each(|(sum, x)| *sum += x);
         }
@@ -20,5 +21,5 @@ pub(crate) fn pairwise_sum(numbers: &[f64]) -> f64 {
         return rest.iter().fold(((a + b) + (c + d)) + ((e + f) + (g + h)), |sum, x| sum + x);
     }
     let half = n / 2 / 8 * 8;
-    pairwise_sum(&numbers[..half]) + pairwise_sum(&numbers[half..])
+    pairwise_sum(&values[..half]) + pairwise_sum(&values[half..])
 }

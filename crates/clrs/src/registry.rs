@@ -1,10 +1,21 @@
-//! Algorithms by name.
+//! Lookup of algorithms by name.
 
 use crate::algorithm::AnyAlgorithm;
 use crate::algorithms::BUILTIN;
 use crate::suggest::{did_you_mean, nearest};
 
 /// A list of algorithms: the built-in ones, and those of other crates.
+///
+/// ```
+/// use clrs::Registry;
+///
+/// let registry = Registry::builtin();
+/// assert_eq!(registry.iter().len(), 32);
+/// assert_eq!(registry.find("bfs")?.name(), "bfs");
+/// let error = registry.find("bsf").err().expect("no such algorithm");
+/// assert_eq!(error.to_string(), "unknown algorithm `bsf`; did you mean `bfs`?");
+/// # Ok::<(), clrs::registry::UnknownAlgorithm>(())
+/// ```
 #[derive(Clone)]
 pub struct Registry(Vec<&'static dyn AnyAlgorithm>);
 
@@ -14,7 +25,7 @@ impl Registry {
         Registry(BUILTIN.to_vec())
     }
 
-    /// One more; it takes the place of an earlier one of the same name.
+    /// Adds an algorithm. It replaces an earlier one of the same name.
     #[must_use]
     pub fn with(mut self, algorithm: &'static dyn AnyAlgorithm) -> Registry {
         match self.0.iter_mut().find(|other| other.name() == algorithm.name()) {
@@ -24,12 +35,15 @@ impl Registry {
         self
     }
 
-    /// All of them.
+    /// Iterates over the algorithms.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'static dyn AnyAlgorithm> {
         self.0.iter().copied()
     }
 
-    /// The algorithm of that name.
+    /// Returns the algorithm with the given name.
+    ///
+    /// # Errors
+    /// If the name is unknown; the error suggests a similar one.
     pub fn find(&self, name: &str) -> Result<&'static dyn AnyAlgorithm, UnknownAlgorithm> {
         self.iter().find(|algorithm| algorithm.name() == name).ok_or_else(|| UnknownAlgorithm {
             name: name.into(),
@@ -38,13 +52,14 @@ impl Registry {
     }
 }
 
-/// No algorithm has the name.
+/// No algorithm has the given name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no algorithm is called `{name}`{}", did_you_mean(.suggestion.as_deref()))]
+#[non_exhaustive]
+#[error("unknown algorithm `{name}`{}", did_you_mean(.suggestion.as_deref()))]
 pub struct UnknownAlgorithm {
-    /// The name that was asked for.
+    /// The unknown name.
     pub name: String,
-    /// A name that is near.
+    /// A similar name, if there is one.
     pub suggestion: Option<String>,
 }
 
@@ -53,15 +68,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_name_gets_a_suggestion_and_a_strange_one_none() {
+    fn find_suggests_a_similar_name() {
         let reason = |name| Registry::builtin().find(name).err().map(|error| error.to_string());
-        assert_eq!(reason("brigdes").as_deref(), Some("no algorithm is called `brigdes`; did you mean `bridges`?"));
-        assert_eq!(reason("simplex").as_deref(), Some("no algorithm is called `simplex`"));
+        assert_eq!(reason("brigdes").as_deref(), Some("unknown algorithm `brigdes`; did you mean `bridges`?"));
+        assert_eq!(reason("BFS").as_deref(), Some("unknown algorithm `BFS`; did you mean `bfs`?"));
+        assert_eq!(
+            reason("Insertion-Sort").as_deref(),
+            Some("unknown algorithm `Insertion-Sort`; did you mean `insertion_sort`?")
+        );
+        assert_eq!(reason("simplex").as_deref(), Some("unknown algorithm `simplex`"));
         assert_eq!(reason("bfs"), None);
     }
 
     #[test]
-    fn an_algorithm_of_the_same_name_takes_the_earlier_ones_place() {
+    fn with_replaces_an_algorithm_of_the_same_name() {
         let registry = Registry::builtin();
         let again = registry.clone().with(BUILTIN[0]);
         assert!(again.iter().map(AnyAlgorithm::name).eq(registry.iter().map(AnyAlgorithm::name)));

@@ -1,19 +1,20 @@
-//! "Did you mean": the nearest of the names that exist.
+//! Suggestions for misspelt names.
 
 use std::fmt::Display;
 
-/// The nearest name, if a third of its letters or fewer are wrong.
+/// The most similar known name, if at most a third of its letters differ. Ignores case.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let nearest = known.into_iter().map(|known| (edits(name, known), known)).min();
+    let name = name.to_lowercase();
+    let nearest = known.into_iter().map(|known| (edits(&name, &known.to_lowercase()), known)).min();
     nearest.filter(|(edits, near)| edits * 3 <= near.len()).map(|(_, near)| near)
 }
 
-/// The end of an error's sentence: `; did you mean ..?`, or nothing.
+/// The end of an error message: `; did you mean ..?`, or nothing.
 pub fn did_you_mean(near: Option<impl Display>) -> String {
     near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
-/// Levenshtein's distance in bytes, where two neighbours exchanged are one edit too.
+/// Levenshtein distance in bytes, with the exchange of two adjacent bytes as a single edit.
 fn edits(from: &str, to: &str) -> usize {
     let (from, to) = (from.as_bytes(), to.as_bytes());
     let mut table = vec![vec![0; to.len() + 1]; from.len() + 1];

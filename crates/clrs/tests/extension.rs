@@ -1,4 +1,4 @@
-//! Another crate brings its own algorithm, with the kinds of cells that the built-in ones do not have.
+//! An algorithm of another crate, with cell types that the built-in algorithms do not have.
 
 use clrs::cell::{Categorical, Edge, Graph, Mask, Masked, Node, Pointer, Scalar};
 use clrs::problems::{InvalidProblem, Keys, UniformKeys, positions};
@@ -11,9 +11,9 @@ struct LeadsAll;
 probes! {
     LeadsAll;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, from 0 to 1
         pos: Node<Scalar>,
-        /// number to compare
+        /// key to compare
         key: Node<Scalar>,
     }
     output {
@@ -21,13 +21,13 @@ probes! {
         leads as "return": Graph<Mask> as i64,
     }
     hint {
-        /// the larger of two
+        /// the node with the larger key
         larger: Edge<Pointer>,
-        /// below, equal or above; blank on the diagonal
+        /// less, equal or greater; blank on the diagonal
         side: Edge<Masked<Categorical<4>>>,
-        /// below, equal or above the first
+        /// less than, equal to or greater than the first key
         rank: Node<Categorical<3>>,
-        /// at work or done
+        /// running or done
         phase: Graph<Categorical<2>>,
     }
 }
@@ -75,21 +75,21 @@ impl Algorithm for LeadsAll {
 }
 
 #[test]
-fn an_algorithm_of_another_crate_is_found_run_and_checked() {
+fn an_algorithm_of_another_crate_can_be_found_run_and_checked() {
     let registry = Registry::builtin().with(&LeadsAll);
     let algorithm = registry.find("leads_all").expect("registered");
     let mut recorder = algorithm.recorder();
     algorithm.record_json(r#"{"key": [2, 1]}"#, &mut recorder).expect("valid");
-    let run = recorder.last().expect("recorded");
-    assert_eq!(run.get("larger"), Some(Cells::Node(&[0, 0, 0, 1])));
-    assert_eq!(run.get("side"), Some(Cells::Class(&[-1, 2, 0, -1])));
-    assert_eq!(run.get("rank"), Some(Cells::Class(&[1, 0])));
+    let sample = recorder.last().expect("a recorded sample");
+    assert_eq!(sample.get("larger"), Some(Cells::Node(&[0, 0, 0, 1])));
+    assert_eq!(sample.get("side"), Some(Cells::Class(&[-1, 2, 0, -1])));
+    assert_eq!(sample.get("rank"), Some(Cells::Class(&[1, 0])));
     let side = algorithm.spec().iter().find(|probe| probe.name == "side").expect("declared");
     assert_eq!((side.kind, side.masked), (Kind::Categorical { classes: 4 }, true));
 
-    let verdict = |answer: &[i8]| algorithm.check(2, &run.stage(Stage::Input), &[Cells::Class(answer)]);
-    assert!(verdict(&[1]).is_ok());
-    assert!(matches!(verdict(&[0]), Err(CheckError::Failed(_))));
-    assert!(matches!(verdict(&[-1]), Err(CheckError::Malformed(_))), "`return` is always asked");
-    assert!(matches!(verdict(&[1, 1]), Err(CheckError::Malformed(_))));
+    let check = |output: &[i8]| algorithm.check(2, &sample.stage(Stage::Input), &[Cells::Class(output)]);
+    assert!(check(&[1]).is_ok());
+    assert!(matches!(check(&[0]), Err(CheckError::Failed(_))));
+    assert!(matches!(check(&[-1]), Err(CheckError::Malformed(_))), "`return` is never masked out");
+    assert!(matches!(check(&[1, 1]), Err(CheckError::Malformed(_))));
 }

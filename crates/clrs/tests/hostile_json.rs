@@ -1,10 +1,10 @@
-//! Problems from anywhere: whatever the text, it is run or refused, and never panics.
+//! Untrusted problems: any text is run or rejected, without a panic.
 //!
-//! `any_text` is what a fuzzer would call; here it sees a kept corpus, and many small changes of problems that were drawn.
+//! `any_text` could be the body of a fuzz target; here it gets a fixed corpus and many small changes of sampled problems.
 
 use clrs::{AnyAlgorithm, RandomState, Registry, SamplerOptions};
 
-/// Texts that once looked dangerous: deep nesting, numbers at the edge, fields twice, not UTF-8's business.
+/// Texts at the edges: nesting, extreme numbers, duplicate fields, unusual characters.
 const CORPUS: [&str; 24] = [
     "",
     "null",
@@ -32,22 +32,27 @@ const CORPUS: [&str; 24] = [
     "{\"left\": 4294967295, \"right\": 4294967295, \"edges\": []}",
 ];
 
-/// What must hold of any text: it is an answer that `check` accepts, or a reason.
+/// Any text leads to an output that `check` accepts, or to an error.
 fn any_text(algorithm: &dyn AnyAlgorithm, text: &str) {
     let mut recorder = algorithm.recorder();
     match algorithm.record_json(text, &mut recorder) {
         Ok(()) => {
-            let run = recorder.last().expect("recorded");
-            let verdict = algorithm.check(run.nodes(), &run.stage(clrs::Stage::Input), &run.stage(clrs::Stage::Output));
-            assert!(verdict.is_ok(), "{}: {verdict:?} on {text}", algorithm.name());
-            assert!(run.steps() <= algorithm.max_steps(run.nodes()), "{}: {} steps on {text}", algorithm.name(), run.steps());
+            let sample = recorder.last().expect("a recorded sample");
+            let result = algorithm.check(sample.nodes(), &sample.stage(clrs::Stage::Input), &sample.stage(clrs::Stage::Output));
+            assert!(result.is_ok(), "{}: {result:?} on {text}", algorithm.name());
+            assert!(
+                sample.steps() <= algorithm.max_steps(sample.nodes()),
+                "{}: {} steps on {text}",
+                algorithm.name(),
+                sample.steps()
+            );
         }
-        Err(reason) => assert!(!reason.to_string().is_empty()),
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 
 #[test]
-fn the_corpus_is_run_or_refused() {
+fn the_corpus_is_run_or_rejected() {
     for algorithm in Registry::builtin().iter() {
         for text in CORPUS {
             any_text(algorithm, text);
@@ -58,25 +63,42 @@ fn the_corpus_is_run_or_refused() {
 }
 
 #[test]
-fn a_short_problem_cannot_ask_for_endless_memory() {
-    let key = vec!["1"; 20_000].join(",");
-    let chain = format!("{{\"dimensions\": [{key}]}}");
-    let algorithm = Registry::builtin().find("matrix_chain_order").expect("listed");
-    let refused = algorithm.record_json(&chain, &mut algorithm.recorder());
-    assert!(refused.is_err_and(|reason| reason.to_string().contains("choose a smaller size")));
+fn problems_whose_recording_may_exceed_the_limit_are_rejected() {
+    for (name, field, size) in
+        [("matrix_chain_order", "dimensions", 20_000), ("bubble_sort", "key", 1_500), ("minimum", "key", 65_536)]
+    {
+        let algorithm = Registry::builtin().find(name).expect("a built-in algorithm");
+        let problem = format!("{{\"{field}\": [{}]}}", vec!["1"; size].join(","));
+        let error = algorithm.record_json(&problem, &mut algorithm.recorder()).expect_err("too large").to_string();
+        let (reason, advice) = error.split_once("; use at most ").expect("a reason and advice");
+        assert!(reason.ends_with("more than the limit of 4 GiB"), "{error}");
+        let largest: usize = advice.trim_end_matches(" nodes").parse().expect("a number of nodes");
+        let fits = |size| algorithm.problem_buffer(size, &SamplerOptions::default()).is_ok();
+        assert!(fits(largest) && !fits(largest + 1), "{error}");
+    }
 }
 
-/// Bytes dropped, doubled, exchanged; numbers replaced by others that are rare.
 #[test]
-fn changed_problems_are_run_or_refused() {
+fn the_limit_is_far_above_every_set_of_the_benchmark() {
+    for version in clrs::clrs30::Version::ALL {
+        for set in version.sets() {
+            let bytes = set.algorithm.max_recording_bytes(set.size + 2);
+            assert!(bytes * 32 < clrs::algorithm::MAX_RECORDING_BYTES, "{}: {bytes}", set.name());
+        }
+    }
+}
+
+/// Drops, duplicates and swaps bytes, and replaces numbers by extreme ones.
+#[test]
+fn changed_problems_are_run_or_rejected() {
     const NUMBERS: [&str; 12] = ["0", "-1", "1", "2", "0.5", "1e9", "1e-9", "1e300", "-1e300", "5e-324", "65536", "4294967296"];
     let mut random = RandomState::new(11);
     for algorithm in Registry::builtin().iter() {
         for size in [4, 5, 7] {
-            let mut draws =
-                algorithm.problem_buffer(size, &SamplerOptions::default()).expect("every algorithm takes these sizes");
-            draws.draw(&mut random).expect("drawn");
-            let problem = draws.json(0);
+            let mut problems =
+                algorithm.problem_buffer(size, &SamplerOptions::default()).expect("a size that every algorithm accepts");
+            problems.draw(&mut random).expect("a sampled problem");
+            let problem = problems.json(0);
             for _ in 0..300 {
                 let mut text = problem.clone().into_bytes();
                 for _ in 0..=random.choice(3) {
@@ -96,10 +118,10 @@ fn changed_problems_are_run_or_refused() {
     }
 }
 
-/// Puts a number in the place of the one at or after a byte.
+/// Replaces the first number at or after a byte.
 fn replace_number(text: &mut Vec<u8>, at: usize, number: &str) {
-    let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.e".contains(byte);
+    let is_numeric = |byte: &u8| byte.is_ascii_digit() || b"+-.e".contains(byte);
     let Some(start) = text[at..].iter().position(u8::is_ascii_digit).map(|from| at + from) else { return };
-    let end = text[start..].iter().position(|byte| !is_part(byte)).map_or(text.len(), |length| start + length);
+    let end = text[start..].iter().position(|byte| !is_numeric(byte)).map_or(text.len(), |length| start + length);
     text.splice(start..end, number.bytes());
 }

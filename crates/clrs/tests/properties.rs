@@ -1,4 +1,4 @@
-//! What holds between algorithms: two that solve the same problem agree, and a problem told otherwise has the same answer.
+//! Properties across algorithms: two that solve the same problem agree, and equivalent problems have equivalent outputs.
 
 use clrs::problems::{BipartiteGraph, Graph, Keys, Matrix, SourcedGraph};
 use clrs::{
@@ -7,7 +7,7 @@ use clrs::{
 
 const LARGEST: usize = 20;
 
-/// Graphs of the benchmark's own kind, thin and dense, and of every other family.
+/// The benchmark's graphs, sparse and dense, and every other family.
 const GRAPHS: [&str; 8] = [
     "p=0.5",
     "p=0.3,0.7",
@@ -20,20 +20,20 @@ const GRAPHS: [&str; 8] = [
 ];
 
 fn find(name: &str) -> &'static dyn AnyAlgorithm {
-    Registry::builtin().find(name).expect("listed")
+    Registry::builtin().find(name).expect("a built-in algorithm")
 }
 
-/// Problems of all sizes from `smallest` on, several for each setting.
-fn draw<P: Problem>(name: &str, smallest: usize, settings: &[&str]) -> Vec<P> {
+/// Problems of all sizes from `smallest` on, several for each set of options.
+fn draw<P: Problem>(name: &str, smallest: usize, options: &[&str]) -> Vec<P> {
     let mut random = RandomState::new(11);
     let mut problems = Vec::new();
     for size in smallest..=LARGEST {
-        for setting in settings {
-            let settings = SamplerOptions::parse(setting.split_whitespace()).expect("settings");
-            let mut draws = find(name).problem_buffer(size, &settings).expect("these sizes are admitted");
-            for place in 0..3 {
-                draws.draw(&mut random).expect("drawn");
-                problems.push(P::from_json(&draws.json(place)).expect("a problem of this kind"));
+        for options in options {
+            let options = SamplerOptions::parse(options.split_whitespace()).expect("option=value");
+            let mut buffer = find(name).problem_buffer(size, &options).expect("a valid size");
+            for index in 0..3 {
+                buffer.draw(&mut random).expect("a sampled problem");
+                problems.push(P::from_json(&buffer.json(index)).expect("a problem of this kind"));
             }
         }
     }
@@ -42,7 +42,7 @@ fn draw<P: Problem>(name: &str, smallest: usize, settings: &[&str]) -> Vec<P> {
 
 fn run<P: Problem>(name: &str, problem: &P) -> Recorder {
     let mut recorder = find(name).recorder();
-    find(name).record_json(&problem.to_json(), &mut recorder).expect("admitted");
+    find(name).record_json(&problem.to_json(), &mut recorder).expect("a valid problem");
     recorder
 }
 
@@ -54,7 +54,7 @@ fn pointers<P: Problem>(name: &str, output: &str, problem: &P) -> Vec<usize> {
     }
 }
 
-/// An answer that is a mask.
+/// An output that is a mask.
 fn mask<P: Problem>(name: &str, output: &str, problem: &P) -> Vec<bool> {
     match run(name, problem).last().and_then(|run| run.get(output)) {
         Some(Cells::Class(cells)) => cells.iter().map(|&cell| cell == 1).collect(),
@@ -62,11 +62,12 @@ fn mask<P: Problem>(name: &str, output: &str, problem: &P) -> Vec<bool> {
     }
 }
 
-/// How long the way to each node is along pointers, `None` where they do not come from the source.
+/// Length of the path to each node along the pointers, `None` if they do not lead to the source.
 fn lengths(weights: &Matrix, source: usize, pi: &[usize]) -> Vec<Option<f64>> {
     let length = |node: usize| {
-        let way: Vec<usize> = std::iter::successors(Some(node), |&node| (pi[node] != node).then_some(pi[node])).collect();
-        (way.last() == Some(&source)).then(|| way.windows(2).rev().fold(0.0, |length, edge| length + weights[(edge[1], edge[0])]))
+        let path: Vec<usize> = std::iter::successors(Some(node), |&node| (pi[node] != node).then_some(pi[node])).collect();
+        (path.last() == Some(&source))
+            .then(|| path.windows(2).rev().fold(0.0, |length, edge| length + weights[(edge[1], edge[0])]))
     };
     (0..pi.len()).map(length).collect()
 }
@@ -83,7 +84,7 @@ fn same_lengths(a: &[Option<f64>], b: &[Option<f64>]) -> bool {
     })
 }
 
-/// Directed graphs of dyadic weights, none of them 0, so that sums are exact.
+/// Directed graphs with non-zero dyadic weights, so that sums are exact.
 fn directed_graphs() -> Vec<SourcedGraph> {
     let mut random = RandomState::new(5);
     let sizes = (1..=LARGEST).flat_map(|n| [n; 5]);
@@ -95,7 +96,7 @@ fn directed_graphs() -> Vec<SourcedGraph> {
 }
 
 #[test]
-fn both_spanning_trees_have_the_same_weight_where_the_graph_is_connected() {
+fn prim_and_kruskal_agree_on_the_weight_for_connected_graphs() {
     let mut connected = 0;
     for problem in draw::<SourcedGraph>("mst_prim", 3, &GRAPHS) {
         let SourcedGraph { weights, source } = &problem;
@@ -114,7 +115,7 @@ fn both_spanning_trees_have_the_same_weight_where_the_graph_is_connected() {
 }
 
 #[test]
-fn bellman_ford_finds_the_lengths_that_dijkstra_finds() {
+fn bellman_ford_and_dijkstra_agree() {
     let drawn = draw("dijkstra", 3, &GRAPHS);
     for problem in drawn.into_iter().chain(directed_graphs()) {
         let SourcedGraph { weights, source } = &problem;
@@ -124,7 +125,7 @@ fn bellman_ford_finds_the_lengths_that_dijkstra_finds() {
 }
 
 #[test]
-fn shortest_paths_without_cycles_are_found_by_all_that_admit_the_weights() {
+fn shortest_path_algorithms_agree_on_acyclic_graphs() {
     let mut all_positive = 0;
     for problem in
         draw::<SourcedGraph>("dag_shortest_paths", 3, &["p=0.5", "p=0.3,0.7 low=-1", "graph=tree", "graph=grid low=-1"])
@@ -142,7 +143,7 @@ fn shortest_paths_without_cycles_are_found_by_all_that_admit_the_weights() {
 }
 
 #[test]
-fn floyd_warshall_finds_the_lengths_that_dijkstra_finds_from_every_source() {
+fn floyd_warshall_and_dijkstra_agree_for_every_source() {
     let drawn = draw("floyd_warshall", 3, &GRAPHS[1..]).into_iter().map(|Graph { weights }| weights);
     for weights in drawn.chain(directed_graphs().into_iter().map(|graph| graph.weights)) {
         let n = weights.n();
@@ -150,7 +151,7 @@ fn floyd_warshall_finds_the_lengths_that_dijkstra_finds_from_every_source() {
         for source in 0..n {
             let dijkstra = pointers("dijkstra", "pi", &SourcedGraph { weights: weights.clone(), source });
             let dijkstra = lengths(&weights, source, &dijkstra);
-            // The diagonal means nothing, and where there is no path, the pointer to the source does not either.
+            // The diagonal is undefined, and without a path the pointer is the source.
             let mut pi = all[source * n..][..n].to_vec();
             pi[source] = source;
             for node in (0..n).filter(|&node| dijkstra[node].is_none()) {
@@ -162,7 +163,7 @@ fn floyd_warshall_finds_the_lengths_that_dijkstra_finds_from_every_source() {
 }
 
 #[test]
-fn dijkstra_on_unit_weights_finds_the_hops_of_breadth_first_search() {
+fn dijkstra_and_bfs_agree_on_unit_weights() {
     for problem in draw::<SourcedGraph>("bfs", 3, &GRAPHS) {
         let SourcedGraph { weights, source } = &problem;
         let find = |name| lengths(weights, *source, &pointers(name, "pi", &problem));
@@ -170,43 +171,44 @@ fn dijkstra_on_unit_weights_finds_the_hops_of_breadth_first_search() {
     }
 }
 
-/// Johnson: a height for every node, and each edge weighing more by what it descends. Every path from the source to a node
-/// changes by the same, so the shortest stay the shortest.
+/// Johnson's reweighting: each edge gains the difference of its nodes' potentials. All paths between two nodes change by the
+/// same amount, so shortest paths stay shortest.
 #[test]
-fn heights_below_the_edges_change_lengths_but_no_shortest_path() {
+fn potentials_change_lengths_but_not_shortest_paths() {
     let (mut random, mut negative) = (RandomState::new(3), 0);
-    for level in directed_graphs() {
-        let (n, source) = (level.nodes(), level.source);
-        let height: Vec<f64> = (0..n).map(|_| random.choice(60) as f64).collect();
-        let slope = |u: usize, v: usize| level.weights[(u, v)] + height[u] - height[v];
-        let weights = Matrix::from_fn(n, |u, v| if level.weights.has_edge(u, v) { slope(u, v) } else { 0.0 });
+    for original in directed_graphs() {
+        let (n, source) = (original.nodes(), original.source);
+        let potential: Vec<f64> = (0..n).map(|_| random.choice(60) as f64).collect();
+        let reweighted = |u: usize, v: usize| original.weights[(u, v)] + potential[u] - potential[v];
+        let weights = Matrix::from_fn(n, |u, v| if original.weights.has_edge(u, v) { reweighted(u, v) } else { 0.0 });
         negative += usize::from(weights.cells().iter().any(|&weight| weight < 0.0));
 
-        let on_level = lengths(&level.weights, source, &pointers("bellman_ford", "pi", &level));
+        let unchanged = lengths(&original.weights, source, &pointers("bellman_ford", "pi", &original));
         let expected: Vec<Option<f64>> =
-            (0..n).map(|node| on_level[node].map(|length| length + height[source] - height[node])).collect();
-        let sloping = SourcedGraph { weights: weights.clone(), source };
-        assert_eq!(lengths(&weights, source, &pointers("bellman_ford", "pi", &sloping)), expected, "{sloping:?}");
+            (0..n).map(|node| unchanged[node].map(|length| length + potential[source] - potential[node])).collect();
+        let shifted = SourcedGraph { weights: weights.clone(), source };
+        assert_eq!(lengths(&weights, source, &pointers("bellman_ford", "pi", &shifted)), expected, "{shifted:?}");
 
         let mut pi = pointers("floyd_warshall", "Pi", &Graph { weights: weights.clone() })[source * n..][..n].to_vec();
         (0..n).filter(|&node| node == source || expected[node].is_none()).for_each(|node| pi[node] = node);
-        assert_eq!(lengths(&weights, source, &pi), expected, "{sloping:?}");
+        assert_eq!(lengths(&weights, source, &pi), expected, "{shifted:?}");
     }
     assert!(negative > 50, "{negative} graphs");
 }
 
-/// Weights from 1e-20 to 1e20 of either sign, where sums swallow what is small: an algorithm may refuse them, but not run on for
-/// ever or give an answer that its own check refuses.
+/// Weights from 1e-20 to 1e20 of either sign, whose sums lose small terms: an algorithm may reject them, but it must terminate
+/// and its check must accept its output.
 #[test]
-fn whatever_weights_are_admitted_the_answer_is_right() {
+fn extreme_weights_are_rejected_or_solved_correctly() {
     let mut random = RandomState::new(23);
-    let (mut admitted, mut refused) = (0, 0);
+    let (mut solved, mut rejected) = (0, 0);
     for n in (1..=8).cycle().take(4000) {
-        let (chance, wild, below_zero) = (random.double(), random.bernoulli(0.5), if random.bernoulli(0.5) { 0.3 } else { 0.0 });
+        let (density, extreme, negative) =
+            (random.double(), random.bernoulli(0.5), if random.bernoulli(0.5) { 0.3 } else { 0.0 });
         let cell = |random: &mut RandomState| {
-            let size = if wild { 10f64.powf(random.choice(41) as f64 - 20.0) } else { (1 + random.choice(3)) as f64 / 10.0 };
-            let sign = if random.bernoulli(below_zero) { -1.0 } else { 1.0 };
-            if random.bernoulli(chance) { size * sign } else { 0.0 }
+            let size = if extreme { 10f64.powf(random.choice(41) as f64 - 20.0) } else { (1 + random.choice(3)) as f64 / 10.0 };
+            let sign = if random.bernoulli(negative) { -1.0 } else { 1.0 };
+            if random.bernoulli(density) { size * sign } else { 0.0 }
         };
         let cells: Vec<f64> = (0..n * n).map(|_| cell(&mut random)).collect();
         let undirected = random.bernoulli(0.5);
@@ -222,38 +224,38 @@ fn whatever_weights_are_admitted_the_answer_is_right() {
         ] {
             let (algorithm, mut recorder) = (find(name), find(name).recorder());
             if algorithm.record_json(problem, &mut recorder).is_err() {
-                refused += 1;
+                rejected += 1;
                 continue;
             }
-            admitted += 1;
-            let run = recorder.last().expect("recorded");
-            assert!(run.steps() <= algorithm.max_steps(n), "{name} on {problem}");
-            let verdict = algorithm.check(n, &run.stage(Stage::Input), &run.stage(Stage::Output));
-            assert!(verdict.is_ok(), "{name}: {verdict:?} on {problem}");
+            solved += 1;
+            let sample = recorder.last().expect("a recorded sample");
+            assert!(sample.steps() <= algorithm.max_steps(n), "{name} on {problem}");
+            let result = algorithm.check(n, &sample.stage(Stage::Input), &sample.stage(Stage::Output));
+            assert!(result.is_ok(), "{name}: {result:?} on {problem}");
         }
     }
-    assert!(admitted > 1000 && refused > 1000, "{admitted} admitted, {refused} refused");
+    assert!(solved > 1000 && rejected > 1000, "{solved} solved, {rejected} rejected");
 }
 
 #[test]
-fn a_bipartite_graph_in_the_mirror_has_matchings_of_the_same_size() {
+fn swapping_the_sides_of_a_bipartite_graph_keeps_the_size_of_the_matching() {
     let size = |graph: &BipartiteGraph| {
         let in_matching = mask("bipartite_matching", "in_matching", graph);
         let cell = |&(l, r): &(usize, usize)| graph.left_node(l) * graph.nodes() + graph.right_node(r);
         graph.edges.iter().filter(|edge| in_matching[cell(edge)]).count()
     };
-    let settings = ["p=0.3", "p=0.1,0.9", "length_2=3", "length_2=9 p=0.2", "graph=tree", "graph=geometric"];
-    for graph in draw::<BipartiteGraph>("bipartite_matching", 3, &settings) {
+    let options = ["p=0.3", "p=0.1,0.9", "length_2=3", "length_2=9 p=0.2", "graph=tree", "graph=geometric"];
+    for graph in draw::<BipartiteGraph>("bipartite_matching", 3, &options) {
         let edges = graph.edges.iter().map(|&(l, r)| (r, l)).collect();
         let mirrored = BipartiteGraph { left: graph.right, right: graph.left, edges };
         assert_eq!(size(&graph), size(&mirrored), "{graph:?}");
     }
 }
 
-/// Keys as they are drawn, and with so few decimals that many are equal.
+/// Full precision, and a single decimal, so that many keys are equal.
 const KEYS: [&str; 2] = ["", "truncate_decimals=1"];
 
-/// The keys in the order that pointers to predecessors describe.
+/// The keys in the order of the predecessor pointers.
 fn sorted_keys(key: &[f64], pred: &[usize]) -> Vec<f64> {
     let first = (0..key.len()).find(|&node| pred[node] == node);
     let after = |&node: &usize| (0..key.len()).find(|&next| next != node && pred[next] == node);
@@ -261,7 +263,7 @@ fn sorted_keys(key: &[f64], pred: &[usize]) -> Vec<f64> {
 }
 
 #[test]
-fn the_sorts_agree_on_the_order_and_the_selections_on_their_places_in_it() {
+fn sorts_agree_on_the_order_and_selections_on_its_elements() {
     for problem in draw::<Keys>("quicksort", 2, &KEYS) {
         let Keys { key } = &problem;
         let sorted = sorted_keys(key, &pointers("insertion_sort", "pred", &problem));
@@ -276,7 +278,7 @@ fn the_sorts_agree_on_the_order_and_the_selections_on_their_places_in_it() {
 }
 
 #[test]
-fn both_maximum_subarrays_have_the_same_sum() {
+fn maximum_subarray_algorithms_agree_on_the_sum() {
     for problem in draw::<Keys>("find_maximum_subarray", 2, &[KEYS[0], KEYS[1], "low=-1 high=-0.1", "low=-0.1 high=1"]) {
         let sum = |name| {
             let end = |output| pointers(name, output, &problem)[0];
@@ -287,35 +289,35 @@ fn both_maximum_subarrays_have_the_same_sum() {
     }
 }
 
-/// Renaming the nodes of a graph renames a right answer into a right answer.
+/// Relabelling the nodes of a graph maps correct outputs to correct outputs.
 #[test]
-fn right_answers_stay_right_when_nodes_are_renamed() {
+fn correct_outputs_stay_correct_when_nodes_are_relabelled() {
     let mut random = RandomState::new(17);
     for algorithm in Registry::builtin().iter().filter(|algorithm| algorithm.family() == Family::Graphs) {
         for size in (4..=LARGEST).flat_map(|size| [size; 3]) {
-            let mut draws = algorithm.problem_buffer(size, &SamplerOptions::default()).expect("every size from 4 on");
-            draws.draw(&mut random).expect("drawn");
+            let mut problems = algorithm.problem_buffer(size, &SamplerOptions::default()).expect("a valid size");
+            problems.draw(&mut random).expect("a sampled problem");
             let mut recorder = algorithm.recorder();
-            draws.record(0, &mut recorder).expect("admitted");
-            let run = recorder.last().expect("recorded");
-            let names = names(algorithm.name(), &draws.json(0), run.nodes(), &mut random);
-            let renamed = |stage: Stage| {
-                let cells = run.iter().filter(|(probe, _)| probe.stage == stage);
-                cells.map(|(probe, cells)| rename(probe, cells, &names)).collect::<Vec<Column>>()
+            problems.record(0, &mut recorder).expect("a valid problem");
+            let sample = recorder.last().expect("a recorded sample");
+            let labels = labels(algorithm.name(), &problems.json(0), sample.nodes(), &mut random);
+            let relabelled = |stage: Stage| {
+                let cells = sample.iter().filter(|(probe, _)| probe.stage == stage);
+                cells.map(|(probe, cells)| relabel(probe, cells, &labels)).collect::<Vec<Column>>()
             };
-            let (inputs, outputs) = (renamed(Stage::Input), renamed(Stage::Output));
-            let verdict = algorithm.check(run.nodes(), &views(&inputs), &views(&outputs));
-            assert!(verdict.is_ok(), "{}: {verdict:?} on {} renamed {names:?}", algorithm.name(), draws.json(0));
+            let (inputs, outputs) = (relabelled(Stage::Input), relabelled(Stage::Output));
+            let result = algorithm.check(sample.nodes(), &views(&inputs), &views(&outputs));
+            assert!(result.is_ok(), "{}: {result:?} on {} relabelled {labels:?}", algorithm.name(), problems.json(0));
         }
     }
 }
 
-/// A new name for every node: any, but where nodes have roles by their number they keep them.
-fn names(algorithm: &str, problem: &str, nodes: usize, random: &mut RandomState) -> Vec<usize> {
+/// A random permutation of the nodes. The nodes of a bipartite network stay on their side.
+fn labels(algorithm: &str, problem: &str, nodes: usize, random: &mut RandomState) -> Vec<usize> {
     if algorithm != "bipartite_matching" {
         return random.permutation(nodes);
     }
-    let BipartiteGraph { left, right, .. } = BipartiteGraph::from_json(problem).expect("drawn");
+    let BipartiteGraph { left, right, .. } = BipartiteGraph::from_json(problem).expect("a sampled problem");
     let on_the_left = random.permutation(left).into_iter().map(|l| 1 + l);
     let on_the_right = random.permutation(right).into_iter().map(|r| 1 + left + r);
     std::iter::once(0).chain(on_the_left).chain(on_the_right).chain([left + right + 1]).collect()
@@ -325,23 +327,23 @@ fn views(columns: &[Column]) -> Vec<Cells<'_>> {
     columns.iter().map(Column::cells).collect()
 }
 
-fn rename(probe: &Probe, cells: Cells<'_>, names: &[usize]) -> Column {
-    fn put<T: Copy>(cells: &[T], place: impl Fn(usize) -> usize, rename: impl Fn(T) -> T) -> Vec<T> {
+fn relabel(probe: &Probe, cells: Cells<'_>, labels: &[usize]) -> Column {
+    fn put<T: Copy>(cells: &[T], index: impl Fn(usize) -> usize, relabel: impl Fn(T) -> T) -> Vec<T> {
         let mut moved = cells.to_vec();
-        cells.iter().enumerate().for_each(|(cell, &value)| moved[place(cell)] = rename(value));
+        cells.iter().enumerate().for_each(|(cell, &value)| moved[index(cell)] = relabel(value));
         moved
     }
-    let n = names.len();
-    let place = |cell: usize| match (probe.location, probe.kind) {
-        // Positions say where a node stands, not which it is; a node by itself has no place.
+    let n = labels.len();
+    let index = |cell: usize| match (probe.location, probe.kind) {
+        // Positions belong to the order of the nodes, not to the nodes.
         _ if probe.name == "pos" => cell,
         (Location::Graph, _) | (_, Kind::MaskOne) => cell,
-        (Location::Node, _) => names[cell],
-        (Location::Edge, _) => names[cell / n] * n + names[cell % n],
+        (Location::Node, _) => labels[cell],
+        (Location::Edge, _) => labels[cell / n] * n + labels[cell % n],
     };
     match cells {
-        Cells::Scalar(cells) => Column::Scalar(put(cells, place, |value| value)),
-        Cells::Class(cells) => Column::Class(put(cells, place, |value| value)),
-        Cells::Node(cells) => Column::Node(put(cells, place, |node| u32::try_from(names[node as usize]).expect("few nodes"))),
+        Cells::Scalar(cells) => Column::Scalar(put(cells, index, |value| value)),
+        Cells::Class(cells) => Column::Class(put(cells, index, |value| value)),
+        Cells::Node(cells) => Column::Node(put(cells, index, |node| u32::try_from(labels[node as usize]).expect("few nodes"))),
     }
 }

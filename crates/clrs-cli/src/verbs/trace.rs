@@ -3,8 +3,8 @@ use std::io::{IsTerminal, Read, Write};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clrs::recorder::StepLocation;
-use clrs::{AnyAlgorithm, Cells, RandomState, Recorder, Stage, Trajectory};
-use serde_json::{Value, json};
+use clrs::{AnyAlgorithm, Cells, RandomState, Trace, Trajectory};
+use serde_json::Value;
 
 use crate::arguments::{self, Drawing};
 
@@ -37,7 +37,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     algorithm.record_json(&problem, &mut recorder)?;
     if arguments.json {
         let mut out = std::io::stdout().lock();
-        serde_json::to_writer(&mut out, &as_json(algorithm, &problem, &recorder)?)?;
+        let problem = serde_json::from_str(&problem)?;
+        let trace = Trace::new(algorithm.name(), problem, recorder.trajectories().get(0), recorder.step_locations(0));
+        serde_json::to_writer(&mut out, &trace)?;
         return Ok(writeln!(out)?);
     }
     let colours = std::io::stdout().is_terminal();
@@ -72,31 +74,6 @@ fn read_problem(path: &str, algorithm: &str) -> Result<String> {
         // What is wrong with it is said once the algorithm's problem is read.
         _ => text,
     })
-}
-
-/// The trace as JSON; `docs/json.md` describes it.
-fn as_json(algorithm: &dyn AnyAlgorithm, problem: &str, recorder: &Recorder) -> Result<Value> {
-    let run = recorder.trajectories().get(0);
-    let problem: Value = serde_json::from_str(problem)?;
-    let sites: Vec<Value> =
-        recorder.step_locations(0).iter().map(|site| json!({ "file": site.file(), "line": site.line() })).collect();
-    let probes = run.iter().map(|(probe, cells)| {
-        let width = probe.width(run.nodes());
-        let rows = (0..probe.rows(run.steps())).map(|row| json!(cells.slice(row * width..(row + 1) * width)));
-        let values = if probe.stage == Stage::Hint { rows.collect::<Value>() } else { json!(cells) };
-        json!({
-            "name": probe.name, "stage": probe.stage, "location": probe.location, "kind": probe.kind,
-            "meaning": probe.description, "values": values,
-        })
-    });
-    Ok(json!({
-        "algorithm": algorithm.name(),
-        "problem": problem,
-        "nodes": run.nodes(),
-        "steps": run.steps(),
-        "probes": probes.collect::<Vec<_>>(),
-        "sites": sites,
-    }))
 }
 
 /// What a step shows: the run, its place in it, and where it was recorded.

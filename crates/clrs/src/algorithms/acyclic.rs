@@ -1,9 +1,11 @@
-//! Orders in which all edges lead forward, found by taking away nodes that nothing leads to (Kahn 1962): another way than that
-//! of the searches in depth, for their checks.
+//! Topological orders by Kahn's algorithm (1962). The checks use it because it is independent of depth-first search.
 
 use crate::problems::{InvalidProblem, Matrix};
 
-/// An order in which all edges lead forward; where there is none, a node on a cycle.
+/// A topological order.
+///
+/// # Errors
+/// If there is a cycle: a node on it.
 pub fn topological_order(n: usize, edge: impl Fn(usize, usize) -> bool) -> Result<Vec<usize>, usize> {
     let mut incoming = vec![0; n];
     for u in 0..n {
@@ -12,9 +14,9 @@ pub fn topological_order(n: usize, edge: impl Fn(usize, usize) -> bool) -> Resul
         }
     }
     let mut order: Vec<usize> = (0..n).filter(|&u| incoming[u] == 0).collect();
-    let mut taken = 0;
-    while let Some(&u) = order.get(taken) {
-        taken += 1;
+    let mut done = 0;
+    while let Some(&u) = order.get(done) {
+        done += 1;
         for v in (0..n).filter(|&v| edge(u, v)) {
             incoming[v] -= 1;
             if incoming[v] == 0 {
@@ -23,14 +25,14 @@ pub fn topological_order(n: usize, edge: impl Fn(usize, usize) -> bool) -> Resul
         }
     }
     let Some(mut left) = (0..n).find(|&u| incoming[u] > 0) else { return Ok(order) };
-    // Something that is left leads to each that is left: going back along it, sooner or later one goes in a circle.
+    // Every remaining node has a remaining predecessor, so walking backwards ends on a cycle.
     for _ in 0..n {
         left = (0..n).find(|&u| incoming[u] > 0 && edge(u, left)).unwrap_or(left);
     }
     Err(left)
 }
 
-/// For algorithms on graphs without cycles. An edge from a node to itself is one.
+/// Checks that the graph has no cycle. A self-loop is a cycle.
 pub fn acyclic(weights: &Matrix) -> Result<(), InvalidProblem> {
     match topological_order(weights.n(), |u, v| weights.has_edge(u, v)) {
         Ok(_) => Ok(()),
@@ -43,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_leads_forward_and_a_cycle_is_named_by_a_node_on_it() {
+    fn orders_lead_forward_and_cycles_are_reported_by_a_node() {
         let order = |edges: &[(usize, usize)]| topological_order(4, |u, v| edges.contains(&(u, v)));
         assert_eq!(order(&[(3, 1), (1, 0), (3, 0)]), Ok(vec![2, 3, 1, 0]));
         assert_eq!(order(&[(3, 3), (3, 0), (0, 1)]), Err(3));

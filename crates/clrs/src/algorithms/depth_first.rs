@@ -1,48 +1,48 @@
-//! What all searches in depth have in common: the colors, the stack and the clock.
+//! Shared state of all depth-first searches: colors, stack and clock.
 //!
-//! There is no recursion, since the stack is part of what the algorithms tell: the list from `s_last` along `s_prev`.
+//! The search is not recursive because the stack is recorded: it is the list from `s_last` along `s_prev`.
 
 use crate::problems::Matrix;
 
-/// Not seen yet.
+/// Not discovered yet.
 pub const WHITE: usize = 0;
-/// Seen, and on the stack.
+/// Discovered, and on the stack.
 pub const GRAY: usize = 1;
 /// Finished.
 pub const BLACK: usize = 2;
 
-/// Where a search stands.
+/// State of a search.
 pub struct Walk {
     /// White, gray or black.
     pub color: Vec<usize>,
-    /// Node below on the stack, itself at the bottom or off the stack.
+    /// Next node below on the stack; the node itself at the bottom or off the stack.
     pub s_prev: Vec<usize>,
     /// Root of the current tree.
     pub s: usize,
-    /// Node being worked on.
+    /// Current node.
     pub u: usize,
-    /// Neighbour being looked at.
+    /// Current neighbour.
     pub v: usize,
     /// Top of the stack.
     pub s_last: usize,
-    /// All neighbours before this one are known not to be white.
+    /// All neighbours before this one are not white.
     next: Vec<usize>,
 }
 
 impl Walk {
-    /// Before the first tree.
+    /// Creates the state before the first tree.
     pub fn new(n: usize) -> Walk {
         Walk { color: vec![WHITE; n], s_prev: (0..n).collect(), s: 0, u: 0, v: 0, s_last: 0, next: vec![0; n] }
     }
 
-    /// Begins a tree: its root is alone on the stack, and still white.
+    /// Starts a tree: its root, still white, is alone on the stack.
     pub fn begin(&mut self, root: usize) {
         (self.s, self.u, self.v, self.s_last) = (root, root, root, root);
     }
 
-    /// Puts the first white neighbour of `u` on the stack. Where there is none, the last node was looked at last.
+    /// Pushes the first white neighbour of `u`. If there is none, `v` becomes the last node, as in the reference.
     ///
-    /// The reference starts over at node 0 after each return; what was passed before is not white, so going on finds the same.
+    /// The reference restarts at node 0 after each return. Earlier neighbours are not white, so continuing is equivalent.
     pub fn push_white(&mut self, weights: &Matrix) -> Option<usize> {
         let (u, n) = (self.u, weights.n());
         let white = (self.next[u]..n).find(|&v| weights.has_edge(u, v) && self.color[v] == WHITE);
@@ -54,19 +54,19 @@ impl Walk {
         white
     }
 
-    /// Puts a white node on the stack.
+    /// Pushes a white node.
     pub fn push(&mut self, v: usize) {
         self.color[v] = GRAY;
         self.s_prev[v] = self.s_last;
         self.s_last = v;
     }
 
-    /// Goes on with the node that was put on the stack.
+    /// Continues with the top of the stack.
     pub fn descend(&mut self) {
         self.u = self.s_last;
     }
 
-    /// Takes `u` off the stack and goes on with the node below; `false` if there is none.
+    /// Pops `u` and continues with the node below. Returns `false` if there is none.
     pub fn ascend(&mut self) -> bool {
         let below = std::mem::replace(&mut self.s_prev[self.u], self.u);
         let root = below == self.u;
@@ -75,21 +75,21 @@ impl Walk {
     }
 }
 
-/// When nodes were discovered and finished; 0 where that is still to come.
+/// Discovery and finishing times of the nodes; 0 before.
 pub struct Clock {
-    /// Time of discovery.
+    /// Discovery times.
     pub d: Vec<f64>,
-    /// Time of finishing.
+    /// Finishing times.
     pub f: Vec<f64>,
-    /// Now.
+    /// Current time.
     pub time: f64,
 }
 
 impl Clock {
-    /// The reference counts time in hundredths, summed one by one: the rounding is part of the data.
+    /// The reference advances time in steps of 0.01. The rounding errors of the sum are part of the data.
     pub const TICK: f64 = 0.01;
 
-    /// At the start.
+    /// Creates a clock at time 0.
     pub fn new(n: usize) -> Clock {
         Clock { d: vec![0.0; n], f: vec![0.0; n], time: 0.0 }
     }

@@ -1,4 +1,17 @@
-//! The algorithms, a folder per family and a file each.
+//! The algorithms: a folder per family, a file per algorithm.
+//!
+//! | family | algorithms |
+//! |---|---|
+//! | [`sorting`] | insertion sort, bubble sort, heapsort, quicksort |
+//! | [`searching`] | minimum, binary search, quickselect |
+//! | [`divide_and_conquer`] | maximum subarray: divide and conquer, Kadane's algorithm |
+//! | [`greedy`] | activity selection, task scheduling |
+//! | [`dynamic_programming`] | matrix chain order, longest common subsequence, optimal binary search tree |
+//! | [`graphs`] | depth-first and breadth-first search, topological sort, articulation points, bridges, strongly connected components, minimum spanning trees (Kruskal, Prim), shortest paths (Bellman-Ford, Dijkstra, in DAGs, Floyd-Warshall), bipartite matching |
+//! | [`strings`] | naive string matching, Knuth-Morris-Pratt |
+//! | [`geometry`] | segment intersection, convex hulls (Graham scan, Jarvis march) |
+//!
+//! The other modules have code that several algorithms share.
 
 pub mod acyclic;
 pub mod array;
@@ -19,8 +32,7 @@ pub mod two_strings;
 
 use crate::algorithm::AnyAlgorithm;
 
-/// One line per algorithm, in the reference's order: the thirty of the paper, the two it carries beside them, then those
-/// that only we have.
+/// All algorithms in the reference's order: the thirty of the paper, then the two that the reference has beyond them.
 pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::articulation_points::ArticulationPoints,
     &greedy::activity_selector::ActivitySelector,

@@ -1,23 +1,23 @@
-//! What both ways to the maximum subarray share: when keys can be added up, and which answers are right.
+//! Shared precondition and check of the maximum subarray algorithms.
 
 use crate::algorithm::{CheckFailure, ensure, same_cost};
 use crate::problems::{InvalidProblem, ensure_valid};
 
-/// The rule that no sum of keys is too large for a number.
+/// Checks that no sum of keys overflows.
 pub fn sums_are_finite(key: &[f64]) -> Result<(), InvalidProblem> {
     let all: f64 = key.iter().map(|x| x.abs()).sum();
-    ensure_valid(all.is_finite(), || "the numbers of `key` are too large to be added up".into())
+    ensure_valid(all.is_finite(), || "the values of `key` are too large: their sum overflows".into())
 }
 
-/// Accepts any subarray that is not empty and has the largest sum.
+/// Accepts any non-empty subarray with the largest sum.
 pub fn check_maximum(key: &[f64], start: usize, end: usize) -> Result<(), CheckFailure> {
-    ensure(start <= end, || format!("the subarray starts at {start}, behind its end {end}"))?;
+    ensure(start <= end, || format!("the subarray starts at {start}, after its end {end}"))?;
     let sum: f64 = key[start..=end].iter().sum();
-    let most = largest_sum(key);
-    ensure(same_cost(sum, most), || format!("the keys from {start} to {end} sum to {sum}, but others to {most}"))
+    let largest = largest_sum(key);
+    ensure(same_cost(sum, largest), || format!("the keys from {start} to {end} sum to {sum}; the largest sum is {largest}"))
 }
 
-/// What ends at a key is the key alone, or with the best that ends before it.
+/// Kadane's recurrence: the best sum that ends at a key is the key plus the best sum that ends before it, if positive.
 fn largest_sum(key: &[f64]) -> f64 {
     let mut ending_here = 0.0;
     let extended = key.iter().map(|x| {
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_subarray_of_the_largest_sum_is_right() {
+    fn any_subarray_with_the_largest_sum_is_accepted() {
         let key = [1.0, -1.0, 0.0, 1.0, -5.0];
         let accepted: Vec<(usize, usize)> = (0..5)
             .flat_map(|start| (0..5).map(move |end| (start, end)))
@@ -44,13 +44,13 @@ mod tests {
     #[test]
     fn all_keys_may_be_negative() {
         assert_eq!(check_maximum(&[-2.0, -1.0, -3.0], 1, 1), Ok(()));
-        let wrong = CheckFailure("the keys from 0 to 0 sum to -2, but others to -1".into());
-        assert_eq!(check_maximum(&[-2.0, -1.0, -3.0], 0, 0), Err(wrong));
+        let failure = CheckFailure("the keys from 0 to 0 sum to -2; the largest sum is -1".into());
+        assert_eq!(check_maximum(&[-2.0, -1.0, -3.0], 0, 0), Err(failure));
     }
 
-    /// Differences of prefix sums would lose them beside the large one.
+    /// Differences of prefix sums would lose the small keys to rounding.
     #[test]
-    fn small_keys_count_behind_a_large_one() {
+    fn small_keys_after_a_large_one_are_not_lost() {
         assert_eq!(check_maximum(&[-1e15, 0.001, 0.002], 1, 2), Ok(()));
         assert!(check_maximum(&[-1e15, 0.001, 0.002], 2, 2).is_err());
     }

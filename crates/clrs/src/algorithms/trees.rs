@@ -1,9 +1,9 @@
-//! Trees in graphs: as parent pointers from a source, where nodes that it cannot reach point to themselves, or as edges.
+//! Checks of trees in graphs, given by parent pointers or by edges. Nodes that the source does not reach point to themselves.
 
 use crate::algorithm::{CheckFailure, ensure, same_cost};
 use crate::problems::{InvalidProblem, Matrix, ensure_valid};
 
-/// Which nodes the source reaches.
+/// Whether each node is reachable from the source.
 pub fn reachable(weights: &Matrix, source: usize) -> Vec<bool> {
     let mut reached = vec![false; weights.n()];
     reached[source] = true;
@@ -18,38 +18,42 @@ pub fn reachable(weights: &Matrix, source: usize) -> Vec<bool> {
     reached
 }
 
-/// The rule that no way is infinitely long.
+/// Checks that no path length overflows.
 pub fn finite_sums(weights: &Matrix) -> Result<(), InvalidProblem> {
     let largest = weights.cells().iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
-    ensure_valid((largest * weights.n() as f64).is_finite(), || "`weights` are so large that a sum of them overflows".into())
+    ensure_valid((largest * weights.n() as f64).is_finite(), || {
+        "the values of `weights` are too large: their sum overflows".into()
+    })
 }
 
-/// All nodes that the source reaches, parents before children; wrong unless the pointers lead all of them, and no others,
-/// along edges to the source.
+/// All nodes reachable from the source, parents before children.
+///
+/// # Errors
+/// If the pointers are not a tree along edges that contains exactly these nodes.
 pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usize>, CheckFailure> {
     let reached = reachable(weights, source);
     for (node, &parent) in pi.iter().enumerate() {
         if node == source {
-            ensure(parent == node, || format!("the source {source} points to {parent}, not to itself"))?;
+            ensure(parent == node, || format!("the source {source} points to {parent} instead of itself"))?;
         } else if reached[node] {
-            ensure(parent != node, || format!("node {node} points to itself, but can be reached from {source}"))?;
-            ensure(weights.has_edge(parent, node), || format!("node {node} points to {parent}, but has no edge from there"))?;
+            ensure(parent != node, || format!("node {node} points to itself, but is reachable from {source}"))?;
+            ensure(weights.has_edge(parent, node), || format!("node {node} points to {parent}, but there is no such edge"))?;
         } else {
-            ensure(parent == node, || format!("node {node} points to {parent}, but cannot be reached from {source}"))?;
+            ensure(parent == node, || format!("node {node} points to {parent}, but is not reachable from {source}"))?;
         }
     }
     let mut order = vec![source];
     let mut placed = vec![false; pi.len()];
     placed[source] = true;
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     for node in (0..pi.len()).filter(|&node| reached[node]) {
         let mut ancestor = node;
         while !placed[ancestor] {
-            ensure(way.len() < pi.len(), || format!("the pointers from node {node} do not lead to {source}"))?;
-            way.push(ancestor);
+            ensure(path.len() < pi.len(), || format!("the pointers from node {node} do not lead to {source}"))?;
+            path.push(ancestor);
             ancestor = pi[ancestor];
         }
-        for node in way.drain(..).rev() {
+        for node in path.drain(..).rev() {
             placed[node] = true;
             order.push(node);
         }
@@ -57,20 +61,20 @@ pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usi
     Ok(order)
 }
 
-/// CheckFailure unless the pointers are a tree of shortest paths. Adds up the tree's own lengths, and looks for an edge that cuts one
-/// short.
+/// Checks that the pointers are a tree of shortest paths: computes the path lengths in the tree and looks for an edge that
+/// shortens one.
 pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(), CheckFailure> {
     let n = weights.n();
     let order = top_down(weights, source, pi)?;
     let mut length = vec![0.0; n];
-    let mut rounding = vec![0.0; n]; // how far off a sum may be, which counts where large weights cancel out
+    let mut rounding = vec![0.0; n]; // bound on the rounding error, which matters if large weights cancel out
     let rounds = |weight: f64| weight.abs() * f64::EPSILON * n as f64;
     for &v in &order[1..] {
         let (u, weight) = (pi[v], weights[(pi[v], v)]);
         length[v] = length[u] + weight;
         rounding[v] = rounding[u] + rounds(weight);
     }
-    // Differences too small to be wrong can add up along a path: they are followed until none is left.
+    // Differences within the tolerance can add up along a path, so they are propagated until none is left.
     let (mut best, mut best_rounding) = (length.clone(), rounding.clone());
     for _ in 0..n {
         let mut settled = true;
@@ -79,7 +83,7 @@ pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(
                 let (other, other_rounding) = (best[u] + weights[(u, v)], best_rounding[u] + rounds(weights[(u, v)]));
                 if other < best[v] {
                     ensure(same_cost(other, length[v]) || length[v] - other <= rounding[v] + other_rounding, || {
-                        format!("from {source}, the pointers lead to {v} in {}, but a path by way of {u} in {other}", length[v])
+                        format!("the path from {source} to {v} has length {}, but one through {u} has length {other}", length[v])
                     })?;
                     (best[v], best_rounding[v]) = (other, other_rounding);
                     settled = false;
@@ -93,8 +97,8 @@ pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(
     Ok(())
 }
 
-/// CheckFailure unless the edges, which form no cycle, join every one of the nodes to all its neighbours, and none of them is heavier
-/// than an edge that could take its place.
+/// Checks that the edges, which form no cycle, are a minimum spanning forest of the given nodes: they connect each node to all
+/// its neighbours, and none is heavier than an edge that could replace it.
 pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIterator<Item = usize>) -> Result<(), CheckFailure> {
     let n = weights.n();
     let mut joined = vec![Vec::new(); n];
@@ -104,7 +108,7 @@ pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIter
     }
     let mut open = Vec::new();
     for from in nodes {
-        // The heaviest edge on the way to each node.
+        // The heaviest edge on the path to each node.
         let mut heaviest: Vec<Option<(usize, usize)>> = vec![None; n];
         heaviest[from] = Some((from, from));
         open.push(from);
@@ -119,12 +123,12 @@ pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIter
         }
         for to in weights.neighbours(from).filter(|&to| to != from) {
             let Some(edge) = heaviest[to] else {
-                return Err(CheckFailure(format!("nodes {from} and {to} have an edge, but the tree does not join them")));
+                return Err(CheckFailure(format!("nodes {from} and {to} are joined by an edge, but not by the tree")));
             };
             let (here, there) = (weights[(from, to)], weights[edge]);
             ensure(here >= there || same_cost(here, there), || {
                 format!(
-                    "the edge {} - {} weighs {there}, but {from} - {to} could take its place and weighs {here}",
+                    "the edge {} - {} weighs {there}, but could be replaced by {from} - {to}, which weighs {here}",
                     edge.0, edge.1
                 )
             })?;
@@ -141,19 +145,19 @@ mod tests {
         Matrix::from_cells(rows.len(), rows.concat()).expect("square")
     }
 
-    /// The weights of the short cycle vanish beside the long edge, so that lengths alone do not show that nothing joins it.
+    /// The weights of the cycle vanish beside the long edge, so path lengths alone do not reveal that it is disconnected.
     #[test]
-    fn a_cycle_of_pointers_is_wrong_however_light_it_is() {
+    fn a_cycle_of_pointers_is_rejected_however_light_it_is() {
         let far = graph(&[&[0.0, 1e20, 1e20], &[0.0, 0.0, 1e-5], &[0.0, 1e-5, 0.0]]);
         assert_eq!(shortest_paths(&far, 0, &[0, 0, 0]), Ok(()));
         assert_eq!(shortest_paths(&far, 0, &[0, 0, 1]), Ok(()));
-        let wrong = shortest_paths(&far, 0, &[0, 2, 1]).expect_err("a cycle");
-        assert_eq!(wrong.to_string(), "the pointers from node 1 do not lead to 0");
+        let failure = shortest_paths(&far, 0, &[0, 2, 1]).expect_err("a cycle");
+        assert_eq!(failure.to_string(), "the pointers from node 1 do not lead to 0");
     }
 
     #[test]
-    fn weights_that_cancel_out_leave_room_for_rounding_and_for_no_more() {
-        // The length of the way around is 0.1 + 0.2 - 0.3, which is 5.6e-17; the direct edge is a hair longer.
+    fn the_tolerance_covers_rounding_errors_of_weights_that_cancel_out() {
+        // The length of the detour is 0.1 + 0.2 - 0.3, which is 5.6e-17 in doubles; the direct edge is slightly longer.
         let around = |direct: f64| {
             graph(&[&[0.0, 0.1, 0.0, direct], &[0.0, 0.0, 0.2, 0.0], &[0.0, 0.0, 0.0, -0.3], &[0.0, 0.0, 0.0, 0.0]])
         };
@@ -162,8 +166,8 @@ mod tests {
     }
 
     #[test]
-    fn small_differences_do_not_add_up_to_a_wrong_tree_that_is_accepted() {
-        // Each shortcut saves half of what is allowed; all of them together save too much.
+    fn differences_within_the_tolerance_do_not_add_up() {
+        // Each shortcut saves half of the tolerance; all together exceed it.
         let (n, saved) = (10, 1.0 - 0.5e-9);
         let chain = Matrix::from_fn(n, |u, v| match (u, v) {
             (0, v) if v > 0 => v as f64,

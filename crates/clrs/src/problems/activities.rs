@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, range, truncate};
 use crate::random::RandomState;
 
-/// Activities that want the same room.
+/// Activities that compete for one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Activities {
-    /// When each begins.
+    /// Start times.
     pub start: Vec<f64>,
-    /// When each ends: not before it begins.
+    /// Finish times, not before the start times.
     pub finish: Vec<f64>,
 }
 
@@ -20,11 +20,13 @@ impl Problem for Activities {
 
     fn validate(&self) -> Result<(), InvalidProblem> {
         let Activities { start, finish } = self;
-        ensure_valid(start.len() == finish.len(), || format!("`start` has {} numbers, `finish` {}", start.len(), finish.len()))?;
+        ensure_valid(start.len() == finish.len(), || {
+            format!("`start` has {} values, `finish` has {}", start.len(), finish.len())
+        })?;
         finite("start", start)?;
         finite("finish", finish)?;
         let reversed = start.iter().zip(finish).position(|(start, finish)| start > finish);
-        ensure_valid(reversed.is_none(), || format!("activity {} ends before it begins", reversed.unwrap_or_default()))
+        ensure_valid(reversed.is_none(), || format!("activity {} finishes before it starts", reversed.unwrap_or_default()))
     }
 
     fn truncate(&mut self, decimals: u32) {
@@ -34,11 +36,11 @@ impl Problem for Activities {
 }
 
 crate::options! {
-    /// Activities between two times drawn evenly from a range.
+    /// Activities between two uniformly distributed times.
     pub struct UniformActivities {
-        /// earliest time
+        /// lower bound of times
         low: f64 = 0.0,
-        /// bound that times stay below
+        /// exclusive upper bound of times
         high: f64 = 1.0,
     }
 }

@@ -3,11 +3,11 @@ use serde::{Deserialize, Serialize};
 use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, measurable, range, truncate};
 use crate::random::RandomState;
 
-/// A chain of matrices to multiply, as their dimensions: matrix `i` has `dimensions[i - 1]` rows and `dimensions[i]` columns.
+/// A chain of matrices to multiply, given by their dimensions: matrix `i` has `dimensions[i - 1]` rows and `dimensions[i]` columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixChain {
-    /// One more than there are matrices. Any numbers from 0 on, as the benchmark draws them.
+    /// One more than there are matrices. Non-negative, not necessarily integers, as in the benchmark.
     pub dimensions: Vec<f64>,
 }
 
@@ -18,9 +18,7 @@ impl Problem for MatrixChain {
 
     fn validate(&self) -> Result<(), InvalidProblem> {
         finite("dimensions", &self.dimensions)?;
-        ensure_valid(self.dimensions.iter().all(|&dimension| dimension >= 0.0), || {
-            "`dimensions` holds a negative number".into()
-        })?;
+        ensure_valid(self.dimensions.iter().all(|&dimension| dimension >= 0.0), || "`dimensions` has a negative number".into())?;
         measurable("dimensions", &self.dimensions)
     }
 
@@ -30,11 +28,11 @@ impl Problem for MatrixChain {
 }
 
 crate::options! {
-    /// Dimensions drawn evenly from a range.
+    /// Uniformly distributed dimensions.
     pub struct UniformDimensions {
-        /// smallest dimension
+        /// lower bound of dimensions
         low: f64 = 0.0,
-        /// bound that dimensions stay below
+        /// exclusive upper bound of dimensions
         high: f64 = 1.0,
     }
 }
@@ -45,10 +43,10 @@ impl Distribution for UniformDimensions {
     fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
         let &UniformDimensions { low, high } = self;
         range(low, high)?;
-        ensure_valid(low >= 0.0, || format!("`low` is {low}: no matrix has a negative dimension"))?;
-        // Doubles are multiples of 2^-53, so that what is drawn below such a bound is measurable.
+        ensure_valid(low >= 0.0, || format!("`low` is {low}; dimensions must not be negative"))?;
+        // Random doubles are multiples of 2^-53, so all dimensions below such a bound are measurable.
         ensure_valid(high == 0.0 || (1e-80..=1e100).contains(&high), || {
-            format!("`high` is {high}: it must be 0 or from 1e-80 to 1e100")
+            format!("`high` is {high}; it must be 0 or between 1e-80 and 1e100")
         })?;
         measurable("low", &[low])
     }

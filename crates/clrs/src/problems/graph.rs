@@ -2,19 +2,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{InvalidProblem, Matrix, Problem, ensure_valid, finite};
 
-/// A graph as its weights.
+/// A graph, given by its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Graph {
-    /// From row to column; 0 is "no edge".
+    /// Weights of the edges from row to column; 0 means no edge.
     pub weights: Matrix,
 }
 
 impl Graph {
-    /// From the inputs `A` and `adj`, which must agree.
+    /// Creates a graph from the inputs `A` and `adj`, which must agree.
     pub fn from_inputs(weights: &[f64], adj: &[bool]) -> Result<Graph, InvalidProblem> {
         let weights = Matrix::from_cells(weights.len().isqrt(), weights.to_vec())?;
-        ensure_valid(weights.adjacency() == adj, || "`adj` is not where `A` has edges, and the diagonal".into())?;
+        ensure_valid(weights.adjacency() == adj, || "`adj` does not match the edges of `A` and the diagonal".into())?;
         Ok(Graph { weights })
     }
 }
@@ -33,13 +33,13 @@ impl Problem for Graph {
     }
 }
 
-/// A graph and the node to start from.
+/// A graph and a source node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourcedGraph {
-    /// From row to column; 0 is "no edge".
+    /// Weights of the edges from row to column; 0 means no edge.
     pub weights: Matrix,
-    /// The node to start from.
+    /// The source node.
     pub source: usize,
 }
 
@@ -50,7 +50,7 @@ impl Problem for SourcedGraph {
 
     fn validate(&self) -> Result<(), InvalidProblem> {
         let n = self.nodes();
-        ensure_valid(self.source < n, || format!("`source` is {}, but there are {n} nodes", self.source))?;
+        ensure_valid(self.source < n, || format!("`source` is {}, but the graph has {n} nodes", self.source))?;
         finite("weights", self.weights.cells())
     }
 

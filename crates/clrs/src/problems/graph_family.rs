@@ -1,6 +1,7 @@
-//! Families of graphs that the reference does not have. Nodes are numbered at random, so that a number says nothing about a
-//! place; edges of directed graphs get one of the two directions by a coin, those of acyclic ones follow another random order.
-//! No node has an edge to itself.
+//! Graph families that the reference does not have.
+//!
+//! Nodes are numbered at random, independently of their position in the family. Edges of directed graphs have a random
+//! direction; those of acyclic graphs follow another random order. There are no self-loops.
 
 use super::random_graph::WeightOptions;
 use super::{InvalidProblem, Matrix, Structure, ensure_valid, probabilities};
@@ -9,16 +10,17 @@ use crate::sampling::{InvalidValue, OptionValue};
 
 /// A family of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GraphFamily {
-    /// A ring of nodes joined to their nearest, some edges rewired to anywhere (Watts and Strogatz 1998).
+    /// A ring in which nodes are joined to their nearest neighbours, with some edges rewired (Watts and Strogatz 1998).
     WattsStrogatz,
-    /// Nodes come one by one and prefer neighbours that have many already (Barabási and Albert 1999).
+    /// Nodes are added one by one and prefer neighbours of high degree (Barabási and Albert 1999).
     BarabasiAlbert,
-    /// Rows of nodes, joined to the next in the row and below.
+    /// Rows of nodes, each joined to the next node in the row and to the node below.
     Grid,
-    /// Any tree on the nodes, each as likely as the next (Prüfer 1918).
+    /// A uniformly distributed labelled tree (Prüfer 1918).
     Tree,
-    /// Points in a square, joined where they are near.
+    /// Random points in a square, joined if they are near each other.
     Geometric,
 }
 
@@ -41,24 +43,24 @@ impl OptionValue for GraphFamily {
 }
 
 crate::options! {
-    /// Another family of graphs, and what it can be told.
+    /// A graph family and its options.
     pub struct FamilyOptions {
-        /// family of graphs: auto (the benchmark's own), watts_strogatz, barabasi_albert, grid, tree or geometric
+        /// graph family: auto (the benchmark's distribution), watts_strogatz, barabasi_albert, grid, tree or geometric
         graph: Option<GraphFamily> = None,
-        /// watts_strogatz: neighbours of a node in the ring, an even number (auto: 4)
+        /// watts_strogatz: even number of neighbours of each node in the ring (auto: 4)
         degree: Option<usize> = None,
-        /// watts_strogatz: chance that an edge is rewired (auto: 0.1)
+        /// watts_strogatz: probability that an edge is rewired (auto: 0.1)
         rewire: Option<f64> = None,
-        /// barabasi_albert: edges that a new node brings (auto: 2)
+        /// barabasi_albert: number of edges of each new node (auto: 2)
         attach: Option<usize> = None,
-        /// geometric: largest distance of neighbours in the unit square (auto: near where graphs become connected)
+        /// geometric: maximum distance of neighbours in the unit square (auto: near the connectivity threshold)
         radius: Option<f64> = None,
     }
 }
 
 impl FamilyOptions {
-    /// The rules; `own_is_set` says whether an option of the benchmark's own graphs is set beside.
-    pub(super) fn validate(&self, size: usize, own_is_set: bool) -> Result<(), InvalidProblem> {
+    /// Checks the options. `benchmark_is_set`: whether an option of the benchmark's distribution is set too.
+    pub(super) fn validate(&self, size: usize, benchmark_is_set: bool) -> Result<(), InvalidProblem> {
         let graph = self.graph.map_or_else(|| "auto".into(), |family| family.to_text());
         for (name, is_set, of) in [
             ("degree", self.degree.is_some(), GraphFamily::WattsStrogatz),
@@ -67,27 +69,27 @@ impl FamilyOptions {
             ("radius", self.radius.is_some(), GraphFamily::Geometric),
         ] {
             ensure_valid(!is_set || self.graph == Some(of), || {
-                format!("`{name}` is an option of graph={}, and graph is {graph}", of.to_text())
+                format!("`{name}` applies to graph={} only; graph is {graph}", of.to_text())
             })?;
         }
-        ensure_valid(!(own_is_set && self.graph.is_some()), || {
-            format!("graph={graph} has none of the options of the benchmark's own graphs (p, k, eps)")
+        ensure_valid(!(benchmark_is_set && self.graph.is_some()), || {
+            format!("the options p, k and eps do not apply to graph={graph}")
         })?;
         if let Some(degree) = self.degree {
             ensure_valid(degree.is_multiple_of(2) && degree < size, || {
-                format!("`degree` is {degree}: it must be even and below the number of nodes, {size}")
+                format!("`degree` is {degree}; it must be even and less than the number of nodes, {size}")
             })?;
         }
         if let Some(attach) = self.attach {
             ensure_valid(attach > 0 && attach < size, || {
-                format!("`attach` is {attach}: it must be at least 1 and below the number of nodes, {size}")
+                format!("`attach` is {attach}; it must be at least 1 and less than the number of nodes, {size}")
             })?;
         }
         probabilities("rewire", self.rewire.as_slice())?;
-        ensure_valid(self.radius.is_none_or(|radius| radius >= 0.0), || "`radius` is below 0".into())
+        ensure_valid(self.radius.is_none_or(|radius| radius >= 0.0), || "`radius` is negative".into())
     }
 
-    /// Draws a graph. Options are valid.
+    /// Samples a graph. The options are valid.
     pub(super) fn draw(
         &self,
         family: GraphFamily,
@@ -110,12 +112,12 @@ impl FamilyOptions {
         let rank = if structure == Structure::Acyclic { random.permutation(n) } else { Vec::new() };
         let mut matrix = Matrix::zeros(n);
         for (u, v) in edges {
-            let turned = match structure {
+            let reversed = match structure {
                 Structure::Undirected => false,
                 Structure::Directed => random.bernoulli(0.5),
                 Structure::Acyclic => rank[u] > rank[v],
             };
-            let (u, v) = if turned { (number[v], number[u]) } else { (number[u], number[v]) };
+            let (u, v) = if reversed { (number[v], number[u]) } else { (number[u], number[v]) };
             let weight = weights.map_or(1.0, |&WeightOptions { low, high }| random.uniform(low, high));
             matrix[(u, v)] = weight;
             if structure == Structure::Undirected {
@@ -150,7 +152,7 @@ fn watts_strogatz(n: usize, degree: usize, rewire: f64, random: &mut RandomState
 }
 
 fn barabasi_albert(n: usize, attach: usize, random: &mut RandomState) -> Edges {
-    // A node stands here once for each of its edges. The first nodes become a star around the next one.
+    // Each node occurs once per edge. The first nodes form a star around the next one.
     let mut ends: Vec<usize> = Vec::new();
     let mut edges = Edges::new();
     for new in attach..n {
@@ -224,12 +226,12 @@ mod tests {
 
     const STRUCTURES: [Structure; 3] = [Structure::Undirected, Structure::Directed, Structure::Acyclic];
 
-    /// Graphs of a family, of a size, with further options.
-    fn draw(structure: Structure, n: usize, settings: &str) -> impl Iterator<Item = Matrix> {
+    /// Twenty graphs of a size with the given options.
+    fn draw(structure: Structure, n: usize, options: &str) -> impl Iterator<Item = Matrix> {
         let mut graphs = RandomGraphs::erdos_renyi(structure, 0.5);
-        let settings = SamplerOptions::parse(settings.split(' ')).expect("option=value");
-        settings.apply("graphs", &mut graphs).expect("options of graphs");
-        graphs.validate(n).expect("they fit");
+        let options = SamplerOptions::parse(options.split(' ')).expect("option=value");
+        options.apply("graphs", &mut graphs).expect("options of graphs");
+        graphs.validate(n).expect("valid options");
         let mut random = RandomState::new(5);
         (0..20).map(move |_| graphs.draw(n, &mut random).expect("drawn").weights)
     }
@@ -246,7 +248,7 @@ mod tests {
         degrees(weights).iter().sum()
     }
 
-    /// Whether every node is reached from the first, along edges or against them.
+    /// Whether the graph is connected, ignoring directions.
     fn is_connected(weights: &Matrix) -> bool {
         let mut seen = vec![false; weights.n()];
         seen[0] = true;
@@ -262,11 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn every_family_has_the_structure_that_is_asked_for_and_no_loops() {
+    fn every_family_has_the_requested_structure_and_no_self_loops() {
         for (structure, name) in STRUCTURES.into_iter().flat_map(|structure| names().map(move |name| (structure, name))) {
             for weights in (1..=8).chain([33]).flat_map(|n| draw(structure, n, &name)) {
                 let n = weights.n();
-                assert!((0..n).all(|u| !weights.has_edge(u, u)), "{name}: a loop");
+                assert!((0..n).all(|u| !weights.has_edge(u, u)), "{name}: a self-loop");
                 let holds = match structure {
                     Structure::Undirected => weights.symmetric().is_ok(),
                     Structure::Directed => (0..n).all(|u| weights.neighbours(u).all(|v| !weights.has_edge(v, u))),
@@ -278,20 +280,20 @@ mod tests {
     }
 
     #[test]
-    fn directions_do_not_follow_the_place_in_the_family() {
-        let turned = |structure| {
+    fn directions_are_independent_of_the_position_in_the_family() {
+        let forward = |structure| {
             let grids: Vec<Matrix> = draw(structure, 2, "graph=grid").collect();
             grids.iter().filter(|grid| grid.has_edge(0, 1)).count()
         };
-        assert!((4..=16).contains(&turned(Structure::Directed)));
-        assert!((4..=16).contains(&turned(Structure::Acyclic)));
-        // In a grid whose edges all lead right and down, only one corner has nothing before it.
+        assert!((4..=16).contains(&forward(Structure::Directed)));
+        assert!((4..=16).contains(&forward(Structure::Acyclic)));
+        // If all edges of a grid led right and down, only one corner would have no incoming edge.
         let sources = |grid: &Matrix| (0..16).filter(|&v| (0..16).all(|u| !grid.has_edge(u, v))).count();
         assert!(draw(Structure::Acyclic, 16, "graph=grid").any(|grid| sources(&grid) > 1));
     }
 
     #[test]
-    fn a_ring_keeps_its_number_of_edges_however_many_are_rewired() {
+    fn rewiring_keeps_the_number_of_edges() {
         for weights in draw(Structure::Undirected, 12, "graph=watts_strogatz rewire=0 degree=6") {
             assert_eq!(degrees(&weights), [6; 12]);
         }
@@ -299,30 +301,30 @@ mod tests {
             let mut lowest = usize::MAX;
             for weights in draw(Structure::Undirected, 12, &format!("graph=watts_strogatz {rewire}")) {
                 assert_eq!(edges(&weights), 12 * 4);
-                assert!(degrees(&weights).iter().all(|&degree| degree >= 2), "a node keeps the edges it brings");
-                lowest = lowest.min(*degrees(&weights).iter().min().expect("twelve"));
+                assert!(degrees(&weights).iter().all(|&degree| degree >= 2), "one end of each edge stays");
+                lowest = lowest.min(*degrees(&weights).iter().min().expect("twelve nodes"));
             }
-            assert!(lowest < 4, "{rewire}: nothing was rewired");
+            assert!(lowest < 4, "{rewire}: no edge was rewired");
         }
         for weights in draw(Structure::Undirected, 5, "graph=watts_strogatz rewire=1") {
-            assert_eq!(edges(&weights), 5 * 4, "there is nowhere to rewire to");
+            assert_eq!(edges(&weights), 5 * 4, "a complete graph cannot be rewired");
         }
     }
 
     #[test]
-    fn nodes_that_come_one_by_one_bring_their_edges() {
+    fn every_new_node_has_the_requested_number_of_edges() {
         for (n, attach) in [(2, 1), (9, 1), (9, 2), (9, 5), (9, 8), (40, 3)] {
             for weights in draw(Structure::Undirected, n, &format!("graph=barabasi_albert attach={attach}")) {
                 assert_eq!(edges(&weights), 2 * attach * (n - attach), "{n} {attach}");
                 assert!(is_connected(&weights));
             }
         }
-        let most = |name| draw(Structure::Undirected, 64, name).map(|weights| degrees(&weights).into_iter().max()).max();
-        assert!(most("graph=barabasi_albert") > most("graph=watts_strogatz"), "who has many gets more");
+        let max = |name| draw(Structure::Undirected, 64, name).map(|weights| degrees(&weights).into_iter().max()).max();
+        assert!(max("graph=barabasi_albert") > max("graph=watts_strogatz"), "preferential attachment");
     }
 
     #[test]
-    fn grids_and_trees_are_connected_and_have_so_many_edges() {
+    fn grids_and_trees_are_connected_and_have_the_expected_number_of_edges() {
         for n in (1..=8usize).chain([16, 17, 30]) {
             let width = n.isqrt();
             for weights in draw(Structure::Undirected, n, "graph=grid") {
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tree_of_three_nodes_is_as_likely_as_the_next() {
+    fn trees_are_uniformly_distributed() {
         let trees = draw(Structure::Undirected, 3, "graph=tree").chain(draw(Structure::Undirected, 3, "graph=tree"));
         let mut middles = [0; 3];
         trees.for_each(|tree| middles[degrees(&tree).iter().position(|&degree| degree == 2).expect("a middle")] += 1);
@@ -347,70 +349,70 @@ mod tests {
     }
 
     #[test]
-    fn near_points_are_joined() {
+    fn nearby_points_are_joined() {
         assert!(draw(Structure::Undirected, 9, "graph=geometric radius=0").all(|weights| edges(&weights) == 0));
         assert!(draw(Structure::Undirected, 9, "graph=geometric radius=1.5").all(|weights| edges(&weights) == 9 * 8));
         let connected = draw(Structure::Undirected, 64, "graph=geometric").filter(is_connected).count();
-        assert!((5..20).contains(&connected), "{connected} of 20 are connected, near where that begins");
+        assert!((5..20).contains(&connected), "{connected} of 20 are connected, near the threshold");
     }
 
     #[test]
-    fn every_graph_algorithm_takes_every_family() {
-        let mut taken = 0;
+    fn every_graph_algorithm_accepts_every_family() {
+        let mut accepted = 0;
         for algorithm in Registry::builtin().iter().filter(|algorithm| algorithm.family() == Family::Graphs) {
             if !algorithm.options().iter().any(|option| option.name == "graph") {
-                continue; // its graphs have a shape of their own
+                continue; // its distribution has no families
             }
-            taken += 1;
+            accepted += 1;
             for (name, n) in names().flat_map(|name| (1..=8).map(move |n| (name.clone(), n))) {
-                let settings = SamplerOptions::parse([&*name]).expect("option=value");
-                let mut draws = algorithm.problem_buffer(n, &settings).expect("fits");
+                let options = SamplerOptions::parse([&*name]).expect("option=value");
+                let mut problems = algorithm.problem_buffer(n, &options).expect("valid options");
                 let mut recorder = algorithm.recorder();
                 let mut random = RandomState::new(1);
-                for place in 0..5 {
-                    draws.draw(&mut random).expect("drawn");
-                    let verdict = draws.record(place, &mut recorder);
-                    assert!(verdict.is_ok(), "{} {name} {n}: {verdict:?}", algorithm.name());
+                for index in 0..5 {
+                    problems.draw(&mut random).expect("a problem");
+                    let result = problems.record(index, &mut recorder);
+                    assert!(result.is_ok(), "{} {name} {n}: {result:?}", algorithm.name());
                 }
             }
         }
-        assert!(taken > 1);
+        assert!(accepted > 1);
     }
 
     #[test]
-    fn options_that_do_not_fit_are_refused_with_the_reason() {
-        let reason = |settings: &str| {
+    fn invalid_options_are_rejected_with_a_reason() {
+        let reason = |options: &str| {
             let mut graphs = RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted();
-            let settings = SamplerOptions::parse(settings.split(' ')).expect("option=value");
-            match settings.apply("graphs", &mut graphs) {
-                Ok(()) => graphs.validate(4).expect_err("does not fit").to_string(),
+            let options = SamplerOptions::parse(options.split(' ')).expect("option=value");
+            match options.apply("graphs", &mut graphs) {
+                Ok(()) => graphs.validate(4).expect_err("invalid options").to_string(),
                 Err(error) => error.to_string(),
             }
         };
-        assert_eq!(reason("attach=2"), "`attach` is an option of graph=barabasi_albert, and graph is auto");
-        assert_eq!(reason("graph=tree degree=2"), "`degree` is an option of graph=watts_strogatz, and graph is tree");
-        assert_eq!(reason("graph=grid rewire=0.5"), "`rewire` is an option of graph=watts_strogatz, and graph is grid");
-        assert_eq!(reason("graph=grid radius=0.5"), "`radius` is an option of graph=geometric, and graph is grid");
-        assert_eq!(reason("graph=grid p=0.5"), "graph=grid has none of the options of the benchmark's own graphs (p, k, eps)");
+        assert_eq!(reason("attach=2"), "`attach` applies to graph=barabasi_albert only; graph is auto");
+        assert_eq!(reason("graph=tree degree=2"), "`degree` applies to graph=watts_strogatz only; graph is tree");
+        assert_eq!(reason("graph=grid rewire=0.5"), "`rewire` applies to graph=watts_strogatz only; graph is grid");
+        assert_eq!(reason("graph=grid radius=0.5"), "`radius` applies to graph=geometric only; graph is grid");
+        assert_eq!(reason("graph=grid p=0.5"), "the options p, k and eps do not apply to graph=grid");
         for degree in [3, 4] {
-            let expected = format!("`degree` is {degree}: it must be even and below the number of nodes, 4");
+            let expected = format!("`degree` is {degree}; it must be even and less than the number of nodes, 4");
             assert_eq!(reason(&format!("graph=watts_strogatz degree={degree}")), expected);
         }
         for attach in [0, 4] {
-            let expected = format!("`attach` is {attach}: it must be at least 1 and below the number of nodes, 4");
+            let expected = format!("`attach` is {attach}; it must be at least 1 and less than the number of nodes, 4");
             assert_eq!(reason(&format!("graph=barabasi_albert attach={attach}")), expected);
         }
         assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` has a probability that is not between 0 and 1");
-        assert_eq!(reason("graph=geometric radius=-1"), "`radius` is below 0");
+        assert_eq!(reason("graph=geometric radius=-1"), "`radius` is negative");
         let families = "auto, watts_strogatz, barabasi_albert, grid, tree or geometric";
         assert_eq!(reason("graph=moebius"), format!("`graph=moebius`: expected {families}"));
     }
 
     #[test]
-    fn weights_are_in_their_range_and_the_same_both_ways() {
+    fn weights_are_in_range_and_symmetric() {
         let mut graphs = RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted();
-        let settings = SamplerOptions::parse(["graph=tree", "low=2", "high=3"]).expect("option=value");
-        settings.apply("graphs", &mut graphs).expect("options of graphs");
+        let options = SamplerOptions::parse(["graph=tree", "low=2", "high=3"]).expect("option=value");
+        options.apply("graphs", &mut graphs).expect("options of graphs");
         let weights = graphs.draw(30, &mut RandomState::new(1)).expect("drawn").weights;
         assert!(weights.symmetric().is_ok());
         let present: Vec<f64> = weights.cells().iter().copied().filter(|&weight| weight != 0.0).collect();

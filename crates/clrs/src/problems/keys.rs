@@ -3,11 +3,11 @@ use serde::{Deserialize, Serialize};
 use super::{Distribution, InvalidProblem, Problem, finite, range, truncate};
 use crate::random::RandomState;
 
-/// Numbers to sort, select from or add up.
+/// Keys to sort, search or sum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keys {
-    /// One per node.
+    /// One key per node.
     pub key: Vec<f64>,
 }
 
@@ -26,11 +26,11 @@ impl Problem for Keys {
 }
 
 crate::options! {
-    /// Keys drawn evenly from a range.
+    /// Uniformly distributed keys.
     pub struct UniformKeys {
-        /// smallest key
+        /// lower bound of keys
         low: f64 = 0.0,
-        /// bound that keys stay below
+        /// exclusive upper bound of keys
         high: f64 = 1.0,
     }
 }

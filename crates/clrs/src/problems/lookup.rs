@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 use super::{Distribution, InvalidProblem, Problem, finite, range, truncate};
 use crate::random::RandomState;
 
-/// Numbers, and one to look for among them.
+/// Sorted keys and a target to search for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
-    /// One per node.
+    /// One key per node.
     pub key: Vec<f64>,
-    /// The number to look for.
+    /// The key to search for.
     pub target: f64,
 }
 
@@ -30,11 +30,11 @@ impl Problem for Lookup {
 }
 
 crate::options! {
-    /// Keys drawn evenly from a range and sorted, and a target from the same range.
+    /// Sorted uniformly distributed keys, and a target from the same range.
     pub struct UniformLookups {
-        /// smallest number
+        /// lower bound of keys and target
         low: f64 = 0.0,
-        /// bound that numbers stay below
+        /// exclusive upper bound of keys and target
         high: f64 = 1.0,
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InvalidProblem, ensure_valid};
 
-/// A square matrix, row by row in one piece; in JSON a list of rows. As weights of a graph, 0 is "no edge".
+/// A square matrix in row-major order; in JSON a list of rows. In weights of a graph, 0 means no edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
 pub struct Matrix {
@@ -13,12 +13,12 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// All zero.
+    /// Creates a matrix of zeros.
     pub fn zeros(n: usize) -> Matrix {
         Matrix { n, cells: vec![0.0; n * n] }
     }
 
-    /// A cell at a time.
+    /// Creates a matrix from a function of row and column.
     pub fn from_fn(n: usize, cell: impl Fn(usize, usize) -> f64) -> Matrix {
         let mut cells = Vec::with_capacity(n * n);
         for u in 0..n {
@@ -27,23 +27,23 @@ impl Matrix {
         Matrix { n, cells }
     }
 
-    /// From its cells, row by row.
+    /// Creates a matrix from its cells in row-major order.
     pub fn from_cells(n: usize, cells: Vec<f64>) -> Result<Matrix, InvalidProblem> {
-        ensure_valid(n.checked_mul(n) == Some(cells.len()), || format!("{} cells are no {n} x {n} matrix", cells.len()))?;
+        ensure_valid(n.checked_mul(n) == Some(cells.len()), || format!("a {n} x {n} matrix cannot have {} cells", cells.len()))?;
         Ok(Matrix { n, cells })
     }
 
-    /// Rows, and columns.
+    /// Number of rows and columns.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// All cells, row by row.
+    /// All cells in row-major order.
     pub fn cells(&self) -> &[f64] {
         &self.cells
     }
 
-    /// Cuts every cell to so many decimals.
+    /// Truncates every cell to `decimals` decimals.
     pub fn truncate(&mut self, decimals: u32) {
         super::truncate(&mut self.cells, decimals);
     }
@@ -53,31 +53,31 @@ impl Matrix {
         self[(u, v)] != 0.0
     }
 
-    /// Where the edges of `u` go, in ascending order.
+    /// Heads of the edges from `u`, in ascending order.
     pub fn neighbours(&self, u: usize) -> impl Iterator<Item = usize> {
         (0..self.n).filter(move |&v| self.has_edge(u, v))
     }
 
-    /// The adjacency input of the benchmark: edges, and every node's loop to itself.
+    /// The input `adj` of the benchmark: the edges, and a self-loop at every node.
     pub fn adjacency(&self) -> Vec<bool> {
         let mut adjacency: Vec<bool> = self.cells.iter().map(|&weight| weight != 0.0).collect();
         adjacency.iter_mut().step_by(self.n + 1).for_each(|on_diagonal| *on_diagonal = true);
         adjacency
     }
 
-    /// For algorithms whose `A` is int64 outside: every weight is 0, 1, 2, .. and leaves unchanged.
-    pub fn whole_weights(&self) -> Result<(), InvalidProblem> {
-        #[expect(clippy::cast_possible_truncation, reason = "what does not fit is not whole")]
+    /// Checks that every weight is a non-negative integer, for algorithms whose `A` is int64 in dense arrays.
+    pub fn integer_weights(&self) -> Result<(), InvalidProblem> {
+        #[expect(clippy::cast_possible_truncation, reason = "the comparison detects values that do not fit")]
         let whole = |&weight: &f64| (0.0..=2f64.powi(53)).contains(&weight) && (weight as i64) as f64 == weight;
-        ensure_valid(self.cells.iter().all(whole), || "`weights` holds a number that is not 0, 1, 2, ..".into())
+        ensure_valid(self.cells.iter().all(whole), || "`weights` has a number that is not a non-negative integer".into())
     }
 
-    /// For algorithms that lie, or never end, on negative weights.
+    /// Checks that no weight is negative, for algorithms that are incorrect or do not terminate otherwise.
     pub fn non_negative(&self) -> Result<(), InvalidProblem> {
-        ensure_valid(self.cells.iter().all(|&weight| weight >= 0.0), || "`weights` holds a negative number".into())
+        ensure_valid(self.cells.iter().all(|&weight| weight >= 0.0), || "`weights` has a negative number".into())
     }
 
-    /// For algorithms on undirected graphs.
+    /// Checks that the graph is undirected.
     pub fn symmetric(&self) -> Result<(), InvalidProblem> {
         let mirrored = |u: usize| (0..u).all(|v| self[(u, v)] == self[(v, u)]);
         ensure_valid((0..self.n).all(mirrored), || "the graph is directed: `weights` is not symmetric".into())

@@ -1,5 +1,5 @@
-//! What algorithms are given. A problem is drawn from a distribution, read from the user's JSON or recovered from stored
-//! inputs; either way it is valid before an algorithm sees it. A problem and its distribution share a file.
+//! Problems and their distributions. A problem is sampled, parsed from JSON, or recovered from stored inputs, and is always
+//! validated before an algorithm runs on it. Each file has a problem type and its distribution.
 
 mod activities;
 mod bipartite;
@@ -39,51 +39,55 @@ use crate::column::ColumnError;
 use crate::random::RandomState;
 use crate::sampling::Options;
 
-/// Why a problem cannot be run.
+/// A problem that an algorithm cannot run on.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum InvalidProblem {
     #[error("not a problem of this algorithm: {0}")]
-    Json(serde_json::Error),
+    Json(#[source] serde_json::Error),
     #[error(transparent)]
     Column(#[from] ColumnError),
     #[error("{0}")]
     Rule(String),
 }
 
-/// What an algorithm is given.
+/// The problem type of an algorithm.
 pub trait Problem: Sized + Send + Sync + serde::Serialize + serde::de::DeserializeOwned + 'static {
     /// Number of nodes.
     fn nodes(&self) -> usize;
-    /// What serde cannot say: indices in range, finite numbers.
+    /// Checks what the type does not: indices in range, finite numbers.
     fn validate(&self) -> Result<(), InvalidProblem>;
 
-    /// Cuts every real number to so many decimals, as `truncate_decimals` asks. Whole numbers stay as they are.
+    /// Truncates every real number to `decimals` decimals, for the option `truncate_decimals`. Integers stay the same.
     fn truncate(&mut self, decimals: u32);
 
-    /// Reads the user's text. Recording validates it.
+    /// Parses JSON. The result is not validated.
     fn from_json(text: &str) -> Result<Self, InvalidProblem> {
         serde_json::from_str(text).map_err(InvalidProblem::Json)
     }
 
-    /// The text that `from_json` reads.
+    /// Formats as JSON, which [`from_json`](Problem::from_json) parses.
+    ///
+    /// # Panics
+    /// Never: every problem is a list of numbers under fixed names.
     fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("numbers in lists under fixed names")
+        serde_json::to_string(self).expect("lists of numbers under fixed names")
     }
 }
 
 /// A distribution of problems, with its options.
 pub trait Distribution: Options + Clone + Send + Sync + 'static {
-    /// What is drawn.
+    /// The problem type.
     type Problem: Problem;
 
-    /// What the options, together and for this size, cannot be: a chance above 1, a needle longer than the text.
+    /// Checks the options for a size: probabilities between 0 and 1, a pattern shorter than the text.
     fn validate(&self, size: usize) -> Result<(), InvalidProblem>;
 
-    /// Draws a problem of a size: the number of nodes, unless the distribution says otherwise. Options are valid.
+    /// Samples a problem. The size is the number of nodes unless the distribution documents otherwise; the options are valid.
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<Self::Problem, InvalidProblem>;
 
-    /// Draws a problem whose numbers have so many decimals.
+    /// Samples a problem whose numbers have `decimals` decimals.
     fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Self::Problem, InvalidProblem> {
         let mut problem = self.draw(size, random)?;
         problem.truncate(decimals);
@@ -91,21 +95,21 @@ pub trait Distribution: Options + Clone + Send + Sync + 'static {
     }
 }
 
-/// `Ok` if it holds; for `validate`, `admits` and `problem`.
-pub fn ensure_valid(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), InvalidProblem> {
-    if holds { Ok(()) } else { Err(InvalidProblem::Rule(otherwise())) }
+/// Returns `Ok` if the condition holds. For use in `validate`, `preconditions` and `problem`.
+pub fn ensure_valid(condition: bool, message: impl FnOnce() -> String) -> Result<(), InvalidProblem> {
+    if condition { Ok(()) } else { Err(InvalidProblem::Rule(message())) }
 }
 
-/// The rule that numbers are numbers: on NaN the reference never ends.
-pub fn finite(name: &str, numbers: &[f64]) -> Result<(), InvalidProblem> {
-    ensure_valid(numbers.iter().all(|x| x.is_finite()), || format!("`{name}` holds a number that is not finite"))
+/// Checks that all values are finite. On NaN the reference does not terminate.
+pub fn finite(name: &str, values: &[f64]) -> Result<(), InvalidProblem> {
+    ensure_valid(values.iter().all(|x| x.is_finite()), || format!("`{name}` has a number that is not finite"))
 }
 
-/// The rule that products of three numbers neither overflow nor vanish: then what is compared is what was meant.
-pub fn measurable(name: &str, numbers: &[f64]) -> Result<(), InvalidProblem> {
-    let measurable = |number: &f64| *number == 0.0 || (1e-100..=1e100).contains(&number.abs());
-    ensure_valid(numbers.iter().all(measurable), || {
-        format!("`{name}` holds a number that is neither 0 nor of a size from 1e-100 to 1e100")
+/// Checks that products of three values neither overflow nor underflow, so that comparisons of products are meaningful.
+pub fn measurable(name: &str, values: &[f64]) -> Result<(), InvalidProblem> {
+    let measurable = |value: &f64| *value == 0.0 || (1e-100..=1e100).contains(&value.abs());
+    ensure_valid(values.iter().all(measurable), || {
+        format!("`{name}` has a number that is neither 0 nor between 1e-100 and 1e100 in magnitude")
     })
 }
 
@@ -116,18 +120,18 @@ pub fn probabilities(name: &str, values: &[f64]) -> Result<(), InvalidProblem> {
     })
 }
 
-/// The rule of every pair of options that bound a range.
+/// Checks the options `low` and `high`.
 pub fn range(low: f64, high: f64) -> Result<(), InvalidProblem> {
-    ensure_valid(low <= high, || format!("`low` is {low}, above `high`, which is {high}"))?;
+    ensure_valid(low <= high, || format!("`low` ({low}) is greater than `high` ({high})"))?;
     ensure_valid((high - low).is_finite(), || "`low` and `high` are too far apart".into())
 }
 
-/// Cuts numbers to so many decimals. Not idempotent: the product rounds, as the reference's does.
-#[expect(clippy::cast_possible_wrap, reason = "options allow a few decimals")]
-pub fn truncate(numbers: &mut [f64], decimals: u32) {
+/// Truncates values to `decimals` decimals. Not idempotent: the product rounds, as in the reference.
+#[expect(clippy::cast_possible_wrap, reason = "at most 15 decimals")]
+pub fn truncate(values: &mut [f64], decimals: u32) {
     let scale = 10f64.powi(decimals as i32);
-    for number in numbers {
-        *number = (*number * scale).trunc() / scale;
+    for value in values {
+        *value = (*value * scale).trunc() / scale;
     }
 }
 

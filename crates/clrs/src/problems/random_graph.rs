@@ -1,54 +1,54 @@
-//! Random graphs as the reference draws them, and a few families beside (`graph_family.rs`).
+//! The reference's random graphs, with the further families of `graph_family.rs` as an option.
 
 use super::graph_family::FamilyOptions;
 use super::{Distribution, Graph, InvalidProblem, Matrix, SourcedGraph, ensure_valid, probabilities, range};
 use crate::random::RandomState;
 use crate::sampling::{InvalidValue, OptionInfo, Options};
 
-/// Which edges a graph may have.
+/// Structure of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// Every edge goes both ways.
+    /// Every edge has the same weight in both directions.
     Undirected,
-    /// Any.
+    /// Any edges.
     Directed,
-    /// No way leads back.
+    /// Directed, without cycles.
     Acyclic,
 }
 
 crate::options! {
-    /// Erdős–Rényi: each pair of nodes has an edge by a coin of its own.
+    /// Erdős–Rényi graphs: each edge exists independently with probability `p`.
     pub struct ErdosRenyiOptions {
-        /// chance of an edge, one value or several of which each graph draws one; an undirected edge needs two such coins
+        /// edge probability, one value or several of which each graph draws one; an undirected edge needs both directions
         p: Vec<f64> = vec![0.5],
     }
 }
 
 crate::options! {
-    /// Communities that only later ones can be reached from, so that most stay strongly connected components.
+    /// Communities with edges to later communities only, so that most are strongly connected components.
     pub struct CommunityOptions {
         /// number of communities
         k: usize = 4,
-        /// chance of an edge inside a community, one value or several of which each graph draws one
+        /// edge probability within a community, one value or several of which each graph draws one
         p: Vec<f64> = vec![0.5],
-        /// chance that an edge is toggled
+        /// probability that an edge is toggled
         eps: f64 = 0.01,
     }
 }
 
 crate::options! {
-    /// The weights of edges.
+    /// Weights of edges.
     pub struct WeightOptions {
-        /// smallest weight
+        /// lower bound of weights
         low: f64 = 0.0,
-        /// bound that weights stay below
+        /// exclusive upper bound of weights
         high: f64 = 1.0,
     }
 }
 
-/// What the benchmark's own graphs are like, where no other family is asked for.
+/// The benchmark's distribution, which applies unless another family is set.
 #[derive(Clone, Debug)]
-enum Own {
+enum Benchmark {
     ErdosRenyi(ErdosRenyiOptions),
     Communities(CommunityOptions),
 }
@@ -57,8 +57,8 @@ enum Own {
 #[derive(Clone, Debug)]
 pub struct RandomGraphs {
     structure: Structure,
-    own: Own,
-    own_is_set: bool,
+    benchmark: Benchmark,
+    benchmark_is_set: bool,
     family: FamilyOptions,
     weights: Option<WeightOptions>,
 }
@@ -66,17 +66,17 @@ pub struct RandomGraphs {
 impl RandomGraphs {
     /// Erdős–Rényi graphs without weights.
     pub fn erdos_renyi(structure: Structure, p: f64) -> RandomGraphs {
-        let own = Own::ErdosRenyi(ErdosRenyiOptions { p: vec![p] });
-        RandomGraphs { structure, own, own_is_set: false, family: FamilyOptions::default(), weights: None }
+        let benchmark = Benchmark::ErdosRenyi(ErdosRenyiOptions { p: vec![p] });
+        RandomGraphs { structure, benchmark, benchmark_is_set: false, family: FamilyOptions::default(), weights: None }
     }
 
     /// Perturbed communities: directed, without weights.
     pub fn communities() -> RandomGraphs {
-        let own = Own::Communities(CommunityOptions::default());
-        RandomGraphs { own, ..RandomGraphs::erdos_renyi(Structure::Directed, 0.5) }
+        let benchmark = Benchmark::Communities(CommunityOptions::default());
+        RandomGraphs { benchmark, ..RandomGraphs::erdos_renyi(Structure::Directed, 0.5) }
     }
 
-    /// The same with weights.
+    /// Adds weights.
     #[must_use]
     pub fn weighted(self) -> RandomGraphs {
         RandomGraphs { weights: Some(WeightOptions::default()), ..self }
@@ -85,21 +85,21 @@ impl RandomGraphs {
 
 impl Options for RandomGraphs {
     fn options(&self) -> Vec<OptionInfo> {
-        let own = match &self.own {
-            Own::ErdosRenyi(options) => options.options(),
-            Own::Communities(options) => options.options(),
+        let benchmark = match &self.benchmark {
+            Benchmark::ErdosRenyi(options) => options.options(),
+            Benchmark::Communities(options) => options.options(),
         };
         let weights = self.weights.iter().flat_map(Options::options);
-        own.into_iter().chain(weights).chain(self.family.options()).collect()
+        benchmark.into_iter().chain(weights).chain(self.family.options()).collect()
     }
 
     fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), InvalidValue>> {
-        let own = match &mut self.own {
-            Own::ErdosRenyi(options) => options.try_set(name, value),
-            Own::Communities(options) => options.try_set(name, value),
+        let benchmark = match &mut self.benchmark {
+            Benchmark::ErdosRenyi(options) => options.try_set(name, value),
+            Benchmark::Communities(options) => options.try_set(name, value),
         };
-        self.own_is_set |= own.is_some();
-        own.or_else(|| self.weights.as_mut()?.try_set(name, value)).or_else(|| self.family.try_set(name, value))
+        self.benchmark_is_set |= benchmark.is_some();
+        benchmark.or_else(|| self.weights.as_mut()?.try_set(name, value)).or_else(|| self.family.try_set(name, value))
     }
 }
 
@@ -107,22 +107,25 @@ impl Distribution for RandomGraphs {
     type Problem = Graph;
 
     fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
-        self.family.validate(size, self.own_is_set)?;
-        match &self.own {
-            Own::ErdosRenyi(ErdosRenyiOptions { p }) => probabilities("p", p)?,
-            Own::Communities(CommunityOptions { k, p, eps }) => {
+        self.family.validate(size, self.benchmark_is_set)?;
+        match &self.benchmark {
+            Benchmark::ErdosRenyi(ErdosRenyiOptions { p }) => probabilities("p", p)?,
+            Benchmark::Communities(CommunityOptions { k, p, eps }) => {
                 probabilities("p", p)?;
                 probabilities("eps", &[*eps])?;
-                ensure_valid(*k > 0, || "`k` is 0: there must be a community".into())?;
+                ensure_valid(*k > 0, || "`k` is 0; it must be at least 1".into())?;
                 ensure_valid(*k <= size || self.family.graph.is_some(), || {
-                    format!("{k} communities (`k`) need at least {k} nodes")
+                    format!("`k` is {k}; it must not exceed the number of nodes, {size}")
                 })?;
             }
         }
         if let Some(WeightOptions { low, high }) = self.weights {
             range(low, high)?;
             ensure_valid(self.structure != Structure::Undirected || low >= 0.0, || {
-                "`low` is below 0: weights of undirected graphs are square roots".into()
+                "`low` is negative; weights of undirected graphs are square roots of products".into()
+            })?;
+            ensure_valid(self.structure != Structure::Undirected || (high * high).is_finite(), || {
+                format!("`high` is {high}; weights of undirected graphs are square roots of products, which overflow")
             })?;
         }
         Ok(())
@@ -130,16 +133,16 @@ impl Distribution for RandomGraphs {
 
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<Graph, InvalidProblem> {
         let weights = self.weights.as_ref();
-        let weights = match (&self.own, self.family.graph) {
+        let weights = match (&self.benchmark, self.family.graph) {
             (_, Some(family)) => self.family.draw(family, size, self.structure, weights, random),
-            (Own::ErdosRenyi(options), None) => erdos_renyi(options, size, self.structure, weights, random),
-            (Own::Communities(options), None) => communities(options, size, random),
+            (Benchmark::ErdosRenyi(options), None) => erdos_renyi(options, size, self.structure, weights, random),
+            (Benchmark::Communities(options), None) => communities(options, size, random),
         };
         Ok(Graph { weights })
     }
 }
 
-/// Random graphs, and any of the nodes to start from.
+/// Random graphs with a uniformly distributed source.
 #[derive(Clone, Debug)]
 pub struct RandomSourcedGraphs(pub RandomGraphs);
 
@@ -166,7 +169,7 @@ impl Distribution for RandomSourcedGraphs {
     }
 }
 
-/// A coin for every cell, the diagonal included; undirected edges need both of theirs.
+/// Samples every cell, including the diagonal. An undirected edge needs both of its cells.
 fn erdos_renyi(
     ErdosRenyiOptions { p }: &ErdosRenyiOptions,
     n: usize,
@@ -175,8 +178,8 @@ fn erdos_renyi(
     random: &mut RandomState,
 ) -> Matrix {
     let p = p[random.choice(p.len())];
-    let coins = random.bernoullis(p, n * n);
-    let edge = |u: usize, v: usize| coins[u * n + v];
+    let sampled = random.bernoullis(p, n * n);
+    let edge = |u: usize, v: usize| sampled[u * n + v];
     let mut matrix = match structure {
         Structure::Undirected => Matrix::from_fn(n, |u, v| f64::from(edge(u, v) && edge(v, u))),
         Structure::Directed => Matrix::from_fn(n, |u, v| f64::from(edge(u, v))),
@@ -190,7 +193,7 @@ fn erdos_renyi(
         for u in 0..n {
             for v in 0..n {
                 matrix[(u, v)] *= match structure {
-                    // Protects small weights from becoming 0, which is no edge.
+                    // The reference's offset keeps small weights from becoming 0, which means no edge.
                     Structure::Undirected => (drawn[u * n + v] * drawn[v * n + u] + 1e-3).sqrt(),
                     Structure::Directed | Structure::Acyclic => drawn[u * n + v],
                 };
@@ -200,10 +203,10 @@ fn erdos_renyi(
     matrix
 }
 
-/// `k` directed Erdős–Rényi graphs beside each other; then edges are toggled, but none that leads to an earlier community.
+/// `k` disjoint directed Erdős–Rényi graphs, in which edges are then toggled, except those to an earlier community.
 fn communities(CommunityOptions { k, p, eps }: &CommunityOptions, n: usize, random: &mut RandomState) -> Matrix {
     let p = p[random.choice(p.len())];
-    let community = |node: usize| (node / (n / k)).min(k - 1); // the last one takes the rest
+    let community = |node: usize| (node / (n / k)).min(k - 1); // the last community has the remaining nodes
     let mut matrix = Matrix::zeros(n);
     for block in 0..*k {
         let nodes = (0..n).position(|u| community(u) == block).unwrap_or(n)..n;
@@ -230,13 +233,13 @@ mod tests {
     use crate::SamplerOptions;
     use crate::algorithms::acyclic::acyclic;
 
-    fn set(mut graphs: RandomGraphs, settings: &str) -> RandomGraphs {
-        let settings = SamplerOptions::parse(settings.split_whitespace()).expect("option=value");
-        settings.apply("graphs", &mut graphs).expect("options of these graphs");
+    fn set(mut graphs: RandomGraphs, options: &str) -> RandomGraphs {
+        let options = SamplerOptions::parse(options.split_whitespace()).expect("option=value");
+        options.apply("graphs", &mut graphs).expect("options of these graphs");
         graphs
     }
 
-    /// Twenty graphs of each of several sizes.
+    /// Twenty graphs of each size.
     fn draw(graphs: &RandomGraphs, sizes: impl IntoIterator<Item = usize>) -> Vec<Matrix> {
         let mut random = RandomState::new(3);
         let sizes = sizes.into_iter().flat_map(|n| std::iter::repeat_n(n, 20));
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn graphs_of_all_small_sizes_have_the_structure_that_is_asked_for() {
+    fn graphs_of_all_small_sizes_have_the_requested_structure() {
         for graphs in [
             RandomGraphs::erdos_renyi(Structure::Undirected, 0.5),
             RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted(),
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn sure_coins_give_all_edges_or_none() {
+    fn probabilities_0_and_1_give_no_edges_and_all() {
         for (structure, all) in [(Structure::Undirected, 49), (Structure::Directed, 49), (Structure::Acyclic, 21)] {
             assert!(
                 draw(&RandomGraphs::erdos_renyi(structure, 1.0), [7]).iter().all(|weights| edges(weights) == all),
@@ -280,11 +283,11 @@ mod tests {
         let mut counts: Vec<usize> = draw(&either, [7]).iter().map(edges).collect();
         counts.sort_unstable();
         counts.dedup();
-        assert_eq!(counts, [0, 49], "each graph draws one of the chances");
+        assert_eq!(counts, [0, 49], "each graph draws one of the probabilities");
     }
 
     #[test]
-    fn an_undirected_edge_needs_both_of_its_coins() {
+    fn an_undirected_edge_needs_both_directions() {
         let mean =
             |structure| draw(&RandomGraphs::erdos_renyi(structure, 0.5), [30]).iter().map(edges).sum::<usize>() as f64 / 18000.0;
         assert!((mean(Structure::Directed) - 0.5).abs() < 0.02);
@@ -292,22 +295,22 @@ mod tests {
     }
 
     #[test]
-    fn communities_are_whole_and_apart_when_coins_are_sure() {
+    fn communities_are_complete_and_disjoint_with_probability_1() {
         for (k, n) in [(1, 6), (4, 4), (4, 11), (3, 9)] {
             let graphs = set(RandomGraphs::communities(), &format!("k={k} p=1 eps=0"));
             let (size, rest) = (n / k, n - n / k * (k - 1));
             for weights in draw(&graphs, [n]) {
-                assert_eq!(edges(&weights), (k - 1) * size * size + rest * rest, "the last community takes the rest");
+                assert_eq!(edges(&weights), (k - 1) * size * size + rest * rest, "the last community has the remaining nodes");
             }
         }
-        // Toggling everything leaves the edges from each community to the later ones.
+        // Toggling every edge leaves those from each community to the later ones.
         for weights in draw(&set(RandomGraphs::communities(), "k=4 p=1 eps=1"), [4]) {
             assert!(edges(&weights) == 6 && acyclic(&weights).is_ok());
         }
     }
 
     #[test]
-    fn weights_are_in_their_range() {
+    fn weights_are_in_range() {
         let present = |graphs: &RandomGraphs| {
             let drawn = draw(graphs, [12]);
             drawn.iter().flat_map(|weights| weights.cells().to_vec()).filter(|&weight| weight != 0.0).collect::<Vec<f64>>()
@@ -315,11 +318,11 @@ mod tests {
         let acyclic = set(RandomGraphs::erdos_renyi(Structure::Acyclic, 0.5).weighted(), "low=-2 high=-1");
         assert!(present(&acyclic).iter().all(|weight| (-2.0..-1.0).contains(weight)));
         let undirected = present(&RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted());
-        assert!(undirected.iter().all(|weight| (0.03..1.001).contains(weight)), "square roots of products, kept off 0");
+        assert!(undirected.iter().all(|weight| (0.03..1.001).contains(weight)), "square roots of products plus an offset");
     }
 
     #[test]
-    fn a_source_is_any_of_the_nodes() {
+    fn sources_are_uniformly_distributed() {
         let graphs = RandomSourcedGraphs(RandomGraphs::erdos_renyi(Structure::Undirected, 0.5));
         let mut random = RandomState::new(1);
         let mut counts = [0; 5];
@@ -328,16 +331,20 @@ mod tests {
     }
 
     #[test]
-    fn options_that_do_not_fit_are_refused_with_the_reason() {
-        let reason = |graphs, settings| set(graphs, settings).validate(4).expect_err("does not fit").to_string();
+    fn invalid_options_are_rejected_with_a_reason() {
+        let reason = |graphs, options| set(graphs, options).validate(4).expect_err("invalid options").to_string();
         let undirected = || RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted();
         assert_eq!(reason(undirected(), "p=0.5,1.5"), "`p` has a probability that is not between 0 and 1");
-        assert_eq!(reason(undirected(), "low=2"), "`low` is 2, above `high`, which is 1");
-        assert_eq!(reason(undirected(), "low=-1"), "`low` is below 0: weights of undirected graphs are square roots");
-        assert_eq!(reason(RandomGraphs::communities(), "k=0"), "`k` is 0: there must be a community");
-        assert_eq!(reason(RandomGraphs::communities(), "k=5"), "5 communities (`k`) need at least 5 nodes");
+        assert_eq!(reason(undirected(), "low=2"), "`low` (2) is greater than `high` (1)");
+        assert_eq!(
+            reason(undirected(), "low=-1"),
+            "`low` is negative; weights of undirected graphs are square roots of products"
+        );
+        assert!(reason(undirected(), "high=1e200").ends_with("square roots of products, which overflow"));
+        assert_eq!(reason(RandomGraphs::communities(), "k=0"), "`k` is 0; it must be at least 1");
+        assert_eq!(reason(RandomGraphs::communities(), "k=5"), "`k` is 5; it must not exceed the number of nodes, 4");
         assert_eq!(reason(RandomGraphs::communities(), "eps=-1"), "`eps` has a probability that is not between 0 and 1");
         assert!(set(RandomGraphs::erdos_renyi(Structure::Acyclic, 0.5).weighted(), "low=-1").validate(4).is_ok());
-        assert!(set(RandomGraphs::communities(), "graph=tree").validate(2).is_ok(), "communities are not drawn");
+        assert!(set(RandomGraphs::communities(), "graph=tree").validate(2).is_ok(), "`k` does not apply to trees");
     }
 }

@@ -26,7 +26,7 @@ impl Problem for SearchProbabilities {
         let SearchProbabilities { key_probabilities, gap_probabilities } = self;
         ensure_valid(key_probabilities.len() + 1 == gap_probabilities.len(), || {
             format!(
-                "{} keys have {} gaps around them, not {}",
+                "{} keys need {} gap probabilities, found {}",
                 key_probabilities.len(),
                 key_probabilities.len() + 1,
                 gap_probabilities.len()

@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, measurable, truncate};
 use crate::random::RandomState;
 
-/// Two line segments, each from one point `[x, y]` to another.
+/// Two line segments, each given by its end points `[x, y]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {
-    /// Its ends are nodes 0 and 1.
+    /// First segment: nodes 0 and 1.
     pub first: [[f64; 2]; 2],
-    /// Its ends are nodes 2 and 3.
+    /// Second segment: nodes 2 and 3.
     pub second: [[f64; 2]; 2],
 }
 
@@ -41,11 +41,11 @@ impl Problem for Segments {
 }
 
 crate::options! {
-    /// Segments between points of a square, of which half cross. There are always four nodes, whatever the size.
+    /// Random segments in a square, half of which intersect. The size is ignored: there are always four nodes.
     pub struct RandomSegments {
-        /// smallest coordinate
+        /// lower bound of coordinates
         low: f64 = 0.0,
-        /// bound that coordinates stay below
+        /// exclusive upper bound of coordinates
         high: f64 = 1.0,
     }
 }
@@ -53,14 +53,12 @@ crate::options! {
 impl Distribution for RandomSegments {
     type Problem = Segments;
 
-    /// Where segments cannot cross, or where products of their coordinates are not numbers, the draw would never end.
+    /// Rejects ranges where segments cannot intersect, or where products of coordinates overflow: sampling would not end.
     fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
         let &RandomSegments { low, high } = self;
-        ensure_valid(low < high, || {
-            format!("`low` is {low} and `high` is {high}: segments cross only where there is room between")
-        })?;
+        ensure_valid(low < high, || format!("`low` ({low}) must be less than `high` ({high})"))?;
         ensure_valid([low, high].iter().all(|bound| bound.abs() <= 1e50) && high - low >= 1e-50, || {
-            format!("from {low} to {high} is too wide or too narrow a range for products of coordinates")
+            format!("the range from {low} to {high} is too wide or too narrow for products of coordinates")
         })
     }
 
@@ -70,15 +68,15 @@ impl Distribution for RandomSegments {
             let [xs, ys] = [(); 2].map(|()| random.uniforms(self.low, self.high, 4));
             let point = |node: usize| [xs[node], ys[node]];
             let drawn = Segments { first: [point(0), point(1)], second: [point(2), point(3)] };
-            if seem_to_cross(&drawn) == wanted {
+            if intersects(&drawn) == wanted {
                 return Ok(drawn);
             }
         }
     }
 }
 
-/// Whether each segment parts the other's ends. What is in line is not looked at, and hardly ever drawn.
-fn seem_to_cross(Segments { first: [a, b], second: [c, d] }: &Segments) -> bool {
+/// Whether each segment separates the end points of the other. Ignores collinear points, which have probability zero.
+fn intersects(Segments { first: [a, b], second: [c, d] }: &Segments) -> bool {
     let turns_left = |a: &[f64; 2], b: &[f64; 2], c: &[f64; 2]| (c[1] - a[1]) * (b[0] - a[0]) > (b[1] - a[1]) * (c[0] - a[0]);
     turns_left(a, c, d) != turns_left(b, c, d) && turns_left(a, b, c) != turns_left(a, b, d)
 }

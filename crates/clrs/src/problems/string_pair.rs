@@ -6,13 +6,13 @@ use super::{Distribution, InvalidProblem, Problem, ensure_valid};
 use crate::column::MAX_NODES;
 use crate::random::RandomState;
 
-/// Two texts to compare.
+/// Two strings to compare.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StringPair {
-    /// Its letters are the first nodes.
+    /// First string; its letters are the first nodes.
     pub first: Letters,
-    /// Its letters are the other nodes.
+    /// Second string; its letters are the remaining nodes.
     pub second: Letters,
 }
 
@@ -30,11 +30,11 @@ impl Problem for StringPair {
 }
 
 crate::options! {
-    /// Two texts of random letters. The size is that of both together, or of the first where the second has its own.
+    /// Two random strings. The size is the total length, or the length of the first string if `length_2` is set.
     pub struct RandomStringPairs {
-        /// length of the second text (auto: half the size; the first takes the rest)
+        /// length of the second string (auto: half the size; the first has the rest)
         length_2: Option<usize> = None,
-        /// letters of the alphabet that are used, from 1 to 4
+        /// number of letters in the alphabet, from 1 to 4
         chars: usize = 4,
     }
 }
@@ -51,17 +51,17 @@ impl Distribution for RandomStringPairs {
     fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let (_, second) = self.lengths(size);
         ensure_valid(second > 0, || match self.length_2 {
-            None => format!("size {size} leaves no letter for the second text"),
-            Some(_) => "`length_2` is 0: there must be a second text".into(),
+            None => format!("size {size} is too small for two strings"),
+            Some(_) => "`length_2` is 0; it must be at least 1".into(),
         })?;
-        ensure_valid(second <= MAX_NODES, || format!("`length_2` is {second}, more than {MAX_NODES}"))?;
+        ensure_valid(second <= MAX_NODES, || format!("`length_2` is {second}; it must be at most {MAX_NODES}"))?;
         alphabet(self.chars)
     }
 
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<StringPair, InvalidProblem> {
         let (first, second) = self.lengths(size);
-        let first = Letters::from_numbers(&random_letters(first, self.chars, random))?;
-        let second = Letters::from_numbers(&random_letters(second, self.chars, random))?;
+        let first = Letters::from_indices(&random_letters(first, self.chars, random))?;
+        let second = Letters::from_indices(&random_letters(second, self.chars, random))?;
         Ok(StringPair { first, second })
     }
 }

@@ -4,13 +4,13 @@ use super::letters::Letters;
 use super::{Distribution, InvalidProblem, Problem, ensure_valid};
 use crate::random::RandomState;
 
-/// A text, and a pattern to find in it.
+/// A text and a pattern to find in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StringSearch {
-    /// Where to look. Its letters are the first nodes.
+    /// The text; its letters are the first nodes.
     pub text: Letters,
-    /// What to look for. Its letters are the other nodes.
+    /// The pattern; its letters are the remaining nodes.
     pub pattern: Letters,
 }
 
@@ -24,7 +24,7 @@ impl Problem for StringSearch {
         text.not_empty("text")?;
         pattern.not_empty("pattern")?;
         ensure_valid(pattern.len() <= text.len(), || {
-            format!("the pattern has {} letters, more than the text, which has {}", pattern.len(), text.len())
+            format!("the pattern ({} letters) is longer than the text ({} letters)", pattern.len(), text.len())
         })
     }
 
@@ -32,17 +32,17 @@ impl Problem for StringSearch {
 }
 
 crate::options! {
-    /// A random text into which a random pattern was written. The size is that of both together.
+    /// A random text that contains a random pattern. The size is the total length of both.
     pub struct EmbeddedPatterns {
-        /// length of the pattern; -m for a length drawn from 1 to m each time (auto: a fifth of the size, at least 1)
+        /// length of the pattern; -m for a random length from 1 to m (auto: a fifth of the size, at least 1)
         length_needle: Option<i64> = None,
-        /// letters of the alphabet that are used, from 1 to 4
+        /// number of letters in the alphabet, from 1 to 4
         chars: usize = 4,
     }
 }
 
 impl EmbeddedPatterns {
-    /// The longest pattern that may be drawn.
+    /// Maximum length of the pattern.
     fn longest(&self, size: usize) -> u64 {
         self.length_needle.map_or((size as u64 / 5).max(1), i64::unsigned_abs)
     }
@@ -53,11 +53,11 @@ impl Distribution for EmbeddedPatterns {
 
     fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let longest = self.longest(size);
-        ensure_valid(longest > 0, || "`length_needle` is 0: there must be a pattern".into())?;
-        // The reference never writes the pattern at the very end, so a place must be left after it.
+        ensure_valid(longest > 0, || "`length_needle` is 0; the pattern needs at least one letter".into())?;
+        // The reference never places the pattern at the very end of the text, so one letter must follow it.
         ensure_valid(longest < (size as u64).div_ceil(2), || {
             format!(
-                "a pattern of {longest} needs a text of at least {} letters, and size {size} leaves fewer",
+                "a pattern of {longest} letters needs a text of at least {}; size {size} is too small",
                 longest.saturating_add(1)
             )
         })?;
@@ -72,20 +72,18 @@ impl Distribution for EmbeddedPatterns {
         };
         let pattern = random_letters(length, self.chars, random);
         let mut text = random_letters(size - length, self.chars, random);
-        let place = random.choice(text.len() - length);
-        text[place..place + length].copy_from_slice(&pattern);
-        Ok(StringSearch { text: Letters::from_numbers(&text)?, pattern: Letters::from_numbers(&pattern)? })
+        let start = random.choice(text.len() - length);
+        text[start..start + length].copy_from_slice(&pattern);
+        Ok(StringSearch { text: Letters::from_indices(&text)?, pattern: Letters::from_indices(&pattern)? })
     }
 }
 
-/// The rule of the option `chars`.
+/// Checks the option `chars`.
 pub(super) fn alphabet(chars: usize) -> Result<(), InvalidProblem> {
-    ensure_valid((1..=Letters::COUNT).contains(&chars), || {
-        format!("`chars` is {chars}; there are 1 to {} letters", Letters::COUNT)
-    })
+    ensure_valid((1..=Letters::COUNT).contains(&chars), || format!("`chars` is {chars}; it must be from 1 to {}", Letters::COUNT))
 }
 
-/// Letters of the first `chars`, each as likely as the next.
+/// Uniformly distributed letters among the first `chars`.
 pub(super) fn random_letters(length: usize, chars: usize, random: &mut RandomState) -> Vec<usize> {
     random.choices(chars, length)
 }

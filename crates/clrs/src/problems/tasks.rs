@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, range, truncate};
 use crate::random::RandomState;
 
-/// Tasks that take one unit of time each, and are worth their weight when they are done by their deadline.
+/// Unit-time tasks, each with a deadline and a penalty (`weight`) for missing it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tasks {
-    /// By when each should be done: 1, 2, ..
+    /// Deadlines, from 1.
     pub deadline: Vec<u32>,
-    /// What each is worth.
+    /// Penalties for missing the deadlines.
     pub weight: Vec<f64>,
 }
 
@@ -21,9 +21,9 @@ impl Problem for Tasks {
     fn validate(&self) -> Result<(), InvalidProblem> {
         let Tasks { deadline, weight } = self;
         ensure_valid(deadline.len() == weight.len(), || {
-            format!("`deadline` has {} numbers, `weight` {}", deadline.len(), weight.len())
+            format!("`deadline` has {} values, `weight` has {}", deadline.len(), weight.len())
         })?;
-        ensure_valid(!deadline.contains(&0), || "`deadline` holds a 0: a task takes one unit of time".into())?;
+        ensure_valid(!deadline.contains(&0), || "`deadline` has a 0; deadlines start at 1".into())?;
         finite("weight", weight)
     }
 
@@ -33,13 +33,13 @@ impl Problem for Tasks {
 }
 
 crate::options! {
-    /// Deadlines and weights, each drawn evenly.
+    /// Uniformly distributed deadlines and weights.
     pub struct UniformTasks {
-        /// latest deadline (auto: the number of tasks)
+        /// largest deadline (auto: the number of tasks)
         max_deadline: Option<u32> = None,
-        /// smallest weight
+        /// lower bound of weights
         low: f64 = 0.0,
-        /// bound that weights stay below
+        /// exclusive upper bound of weights
         high: f64 = 1.0,
     }
 }
@@ -48,13 +48,13 @@ impl Distribution for UniformTasks {
     type Problem = Tasks;
 
     fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
-        ensure_valid(self.max_deadline != Some(0), || "`max_deadline` is 0: a task takes one unit of time".into())?;
+        ensure_valid(self.max_deadline != Some(0), || "`max_deadline` is 0; deadlines start at 1".into())?;
         range(self.low, self.high)
     }
 
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<Tasks, InvalidProblem> {
         let latest = self.max_deadline.map_or(size, |latest| latest as usize);
-        let deadline = |before| u32::try_from(before + 1).expect("at most `latest`");
+        let deadline = |before| u32::try_from(before + 1).expect("at most the largest deadline");
         let deadline = random.choices(latest, size).into_iter().map(deadline).collect();
         Ok(Tasks { deadline, weight: random.uniforms(self.low, self.high, size) })
     }

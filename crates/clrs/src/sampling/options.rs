@@ -1,67 +1,82 @@
-//! Options of a distribution: typed where they are used, text where they come in.
+//! Options of a distribution, parsed from text into typed fields.
 //!
-//! [`options!`](crate::options!) declares them once: the struct with its defaults, the table that `clrs show` prints, and the
-//! way from `--set name=value` to the field. An option that nobody has is an error that names the nearest one.
+//! [`options!`](crate::options!) declares options once and generates the struct with its defaults, the list of options, and
+//! the setter by name. An unknown option is an error that suggests a similar name.
 
 use std::fmt;
 
 use crate::suggest::{did_you_mean, nearest};
 
-/// What users may set before problems are drawn.
+/// Options that can be set by name.
 pub trait Options {
-    /// Every option with its present value, in order.
+    /// Every option with its current value, in order of declaration.
     fn options(&self) -> Vec<OptionInfo>;
 
-    /// Sets an option from text; `None` where it is none of these.
+    /// Sets an option from text. Returns `None` if there is no such option.
     fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), InvalidValue>>;
 }
 
-/// One option, as `clrs show` prints it.
+/// Name, value and description of an option.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct OptionInfo {
-    /// The reference's name, or one of ours where the reference has no such option.
+    /// The reference's name, if the reference has the option.
     pub name: &'static str,
-    /// Its present value.
+    /// The current value.
     pub value: String,
     /// One line: the doc comment of the declaration.
     #[serde(rename = "meaning")]
     pub description: &'static str,
 }
 
-/// A text that is no value of the option's type; says what would be.
+/// A text that is not a value of the option's type. Has the expected type in words.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InvalidValue(pub &'static str);
 
-/// Why options cannot be used.
+/// An invalid option.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum OptionError {
-    #[error("{algorithm} has no option `{name}`{}; it has: {}", did_you_mean(.suggestion.as_deref()), .known.join(", "))]
+    #[error("{algorithm} has no option `{name}`{}; its options are: {}", did_you_mean(.suggestion.as_deref()), .known.join(", "))]
     Unknown { algorithm: &'static str, name: String, suggestion: Option<String>, known: Vec<&'static str> },
     #[error("`{name}={value}`: expected {expected}")]
     Value { name: String, value: String, expected: &'static str },
-    #[error("`{name}` is set twice")]
+    #[error("option `{name}` is set twice")]
     Twice { name: String },
-    #[error("`{0}` is not of the form option=value")]
+    #[error("`{0}` does not have the form option=value")]
     Form(String),
 }
 
-/// Options as the user typed them: `name=value`, each name once.
+/// Sampler options as text: names and values, each name once.
+///
+/// ```
+/// use clrs::SamplerOptions;
+///
+/// let options = SamplerOptions::parse(["p=0.3", "graph=tree"])?;
+/// assert_eq!(options.to_string(), "p=0.3 graph=tree");
+/// # Ok::<(), clrs::sampling::OptionError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SamplerOptions(Vec<(String, String)>);
 
 impl SamplerOptions {
-    /// Reads `name=value` texts.
+    /// Parses texts of the form `name=value`.
+    ///
+    /// # Errors
+    /// If a text has another form, or a name occurs twice.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<SamplerOptions, OptionError> {
-        let mut settings = SamplerOptions::default();
+        let mut options = SamplerOptions::default();
         for text in texts {
             let (name, value) = text.split_once('=').ok_or_else(|| OptionError::Form(text.into()))?;
-            settings.push(name.trim(), value.trim())?;
+            options.push(name.trim(), value.trim())?;
         }
-        Ok(settings)
+        Ok(options)
     }
 
-    /// One more.
+    /// Adds an option.
+    ///
+    /// # Errors
+    /// If the name occurs already.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) -> Result<(), OptionError> {
         let name = name.into();
         if self.0.iter().any(|(other, _)| *other == name) {
@@ -71,12 +86,15 @@ impl SamplerOptions {
         Ok(())
     }
 
-    /// Names and values, in the order they were given.
+    /// Iterates over names and values, in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Hands every setting to the options of an algorithm.
+    /// Sets the options of an algorithm.
+    ///
+    /// # Errors
+    /// If an option is unknown or its value is invalid.
     pub fn apply(&self, algorithm: &'static str, options: &mut impl Options) -> Result<(), OptionError> {
         for (name, value) in self.iter() {
             match options.try_set(name, value) {
@@ -104,9 +122,9 @@ impl fmt::Display for SamplerOptions {
 
 /// A type that an option can have.
 pub trait OptionValue: Sized {
-    /// Reads it.
+    /// Parses a value.
     fn from_text(text: &str) -> Result<Self, InvalidValue>;
-    /// Writes what `from_text` reads.
+    /// Formats a value as [`from_text`](OptionValue::from_text) parses it.
     fn to_text(&self) -> String;
 }
 
@@ -119,7 +137,7 @@ impl OptionValue for f64 {
     }
 }
 
-macro_rules! whole_numbers {
+macro_rules! integers {
     ($($type:ty: $expected:literal),*) => {$(
         impl OptionValue for $type {
             fn from_text(text: &str) -> Result<$type, InvalidValue> {
@@ -131,20 +149,20 @@ macro_rules! whole_numbers {
         }
     )*};
 }
-whole_numbers!(usize: "a whole number, 0 or more", u32: "a whole number, 0 or more", i64: "a whole number");
+integers!(usize: "a non-negative integer", u32: "a non-negative integer", i64: "an integer");
 
-/// Several values, comma-separated, of which each sample draws one.
+/// Comma-separated values, one of which each sample draws.
 impl OptionValue for Vec<f64> {
     fn from_text(text: &str) -> Result<Vec<f64>, InvalidValue> {
         let values = text.split(',').map(|value| f64::from_text(value.trim())).collect::<Result<_, _>>();
-        values.map_err(|_| InvalidValue("finite numbers, comma-separated"))
+        values.map_err(|_| InvalidValue("comma-separated finite numbers"))
     }
     fn to_text(&self) -> String {
         self.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
-/// What is `auto` unless set.
+/// `auto` unless set.
 impl<V: OptionValue> OptionValue for Option<V> {
     fn from_text(text: &str) -> Result<Option<V>, InvalidValue> {
         if text == "auto" { Ok(None) } else { V::from_text(text).map(Some) }
@@ -154,7 +172,7 @@ impl<V: OptionValue> OptionValue for Option<V> {
     }
 }
 
-/// Declares the options of a distribution: names, types, defaults, meanings.
+/// Declares the options of a distribution: names, types, defaults and descriptions.
 #[macro_export]
 macro_rules! options {
     (
@@ -163,7 +181,7 @@ macro_rules! options {
     ) => {
         $(#[$attribute])*
         #[derive(Clone, Debug, PartialEq)]
-        #[allow(clippy::doc_markdown, reason = "meanings are also terminal text")]
+        #[allow(clippy::doc_markdown, reason = "descriptions are also terminal text")]
         $visible struct $name { $($(#[doc = $doc])* pub $field: $type),* }
 
         impl Default for $name {

@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::batch::{Array, ArrayData, Batch};
 use crate::pairwise::pairwise_sum;
 use crate::spec::{Kind, Probe, Stage};
@@ -7,28 +9,33 @@ use crate::spec::{Kind, Probe, Stage};
 use super::ScoreError;
 
 /// A score per output, and their mean.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Scores {
-    /// Every output with its score, in the order of the spec.
+    /// The name and score of every output, in spec order.
     pub outputs: Vec<(String, f64)>,
-    /// The mean over outputs: the number that tables show.
+    /// The mean over outputs, which the benchmark's tables report.
     pub score: f64,
 }
 
 /// The score of a hint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct HintScore {
     /// The hint's name.
     pub name: String,
-    /// The mean over all steps that samples have.
+    /// The mean over all predicted steps of all samples.
     pub score: f64,
-    /// The score at each predicted step; 0 where no sample is that long.
+    /// The score at each predicted step; 0 if no sample has that many steps.
     pub per_step: Vec<f64>,
 }
 
-/// Scores predicted outputs: micro-F1 for masks, accuracy otherwise, over the whole batch at once.
+/// Scores predicted outputs over the batch: micro-F1 for masks, accuracy otherwise.
 ///
-/// Predictions are dense arrays shaped as the truth's, found by name.
+/// Predictions are looked up by name and have the shapes of the truth's arrays.
+///
+/// # Errors
+/// If a prediction is missing or has the wrong shape, or an output is a permutation that no transform has replaced.
 pub fn evaluate(truth: &Batch, predicted: &[(&str, &Array)]) -> Result<Scores, ScoreError> {
     let mut outputs = Vec::new();
     for pair in pairs(truth, Stage::Output, predicted)? {
@@ -38,75 +45,87 @@ pub fn evaluate(truth: &Batch, predicted: &[(&str, &Array)]) -> Result<Scores, S
     Ok(Scores { outputs, score })
 }
 
-/// Scores predicted hints: `predicted[i]` holds the arrays `[B, ...]` predicted for step `i + 1`. Step 0 is given, not scored.
+/// Scores predicted hints: `predicted[i]` has the arrays `[B, ...]` predicted for step `i + 1`. Step 0 is given and not scored.
+///
+/// # Errors
+/// As [`evaluate`], and if there are more predicted steps than the truth has.
 pub fn evaluate_hints(truth: &Batch, predicted: &[Vec<(&str, &Array)>]) -> Result<Vec<HintScore>, ScoreError> {
-    let longer = |step: usize| truth.lengths.iter().map(move |&length| (step as f64) < length);
+    let has_step = |step: usize| truth.lengths.iter().map(move |&length| (step as f64) < length);
     let mut scorer = HintScorer::default();
     for (i, predicted) in predicted.iter().enumerate() {
         let step = i + 1;
         let pairs = pairs_at(truth, step, predicted)?;
-        let kept = |cells: &[f64]| -> Vec<f64> {
+        let active = |cells: &[f64]| -> Vec<f64> {
             let row = cells.len() / truth.samples();
-            longer(step).zip(cells.chunks_exact(row)).filter(|(kept, _)| *kept).flat_map(|(_, row)| row.to_vec()).collect()
+            has_step(step)
+                .zip(cells.chunks_exact(row))
+                .filter(|(has_step, _)| *has_step)
+                .flat_map(|(_, row)| row.to_vec())
+                .collect()
         };
         let tallies = pairs.iter().map(|pair| {
-            let tally = Tally::new(pair.kind, &kept(&pair.predicted), &kept(&pair.truth), pair.last);
+            let tally = Tally::new(pair.kind, &active(&pair.predicted), &active(&pair.truth), pair.last);
             (&*pair.probe.name, tally)
         });
-        scorer.tally(step, longer(step).filter(|longer| *longer).count(), tallies);
+        scorer.tally(step, has_step(step).filter(|has_step| *has_step).count(), tallies);
     }
     let steps = pairwise_sum(&truth.lengths.iter().map(|length| length - 1.0).collect::<Vec<_>>());
     Ok(scorer.scores(steps))
 }
 
-/// Scores of hints that are added up step by step and batch by batch, so that a set need not be in memory whole. They are those
-/// of [`evaluate_hints`] on all of it at once.
+/// Accumulates hint scores step by step and batch by batch, for sets that do not fit into memory. The result equals
+/// [`evaluate_hints`] on the complete set.
 #[derive(Clone, Debug, Default)]
 pub struct HintScorer {
     hints: Vec<(String, Vec<Tally>)>,
-    /// How many samples have each predicted step.
+    /// Number of samples with each predicted step.
     samples: Vec<usize>,
 }
 
 impl HintScorer {
-    /// Adds what is predicted for a step, from 1 on, of samples that all have it: arrays `[B, ...]`. Of the truth only this step
-    /// is there, `[1, B, ...]`.
+    /// Adds the predictions `[B, ...]` of a step of samples that all have it. The truth has only this step, `[1, B, ...]`.
+    ///
+    /// # Errors
+    /// As [`evaluate`], and if `step` is 0, which is given and not predicted.
     pub fn add(&mut self, step: usize, truth: &Batch, predicted: &[(&str, &Array)]) -> Result<(), ScoreError> {
+        if step == 0 {
+            return Err(ScoreError::GivenStep);
+        }
         let pairs = pairs_at(truth, 0, predicted)?;
         let tally = |pair: &Pair<'_>| Tally::new(pair.kind, &pair.predicted, &pair.truth, pair.last);
         self.tally(step, truth.samples(), pairs.iter().map(|pair| (&*pair.probe.name, tally(pair))));
         Ok(())
     }
 
-    /// Adds all that was added to another, of samples of the same algorithm.
+    /// Adds the counts of another scorer of the same algorithm.
     pub fn append(&mut self, other: &HintScorer) {
-        for (place, &samples) in other.samples.iter().enumerate() {
-            let tallies = other.hints.iter().map(|(name, tallies)| (&**name, tallies[place]));
-            self.tally(place + 1, samples, tallies);
+        for (index, &samples) in other.samples.iter().enumerate() {
+            let tallies = other.hints.iter().map(|(name, tallies)| (&**name, tallies[index]));
+            self.tally(index + 1, samples, tallies);
         }
     }
 
-    /// The scores of all that was added.
+    /// Returns the scores.
     pub fn finish(self) -> Vec<HintScore> {
         let steps = self.samples.iter().sum::<usize>() as f64;
         self.scores(steps)
     }
 
     fn tally<'n>(&mut self, step: usize, samples: usize, tallies: impl Iterator<Item = (&'n str, Tally)>) {
-        let place = step - 1;
+        let index = step - 1;
         self.samples.resize(self.samples.len().max(step), 0);
-        self.samples[place] += samples;
+        self.samples[index] += samples;
         for (hint, (name, tally)) in tallies.enumerate() {
             if hint == self.hints.len() {
                 self.hints.push((name.to_string(), Vec::new()));
             }
             let steps = &mut self.hints[hint].1;
             steps.resize(steps.len().max(step), Tally { kind: tally.kind, ..Tally::default() });
-            steps[place].add(tally);
+            steps[index].add(tally);
         }
     }
 
-    /// Means over so many steps of samples.
+    /// Scores with means over `steps`, the number of predicted steps of all samples.
     fn scores(self, steps: f64) -> Vec<HintScore> {
         let HintScorer { hints, samples } = self;
         let score = |(name, tallies): (String, Vec<Tally>)| {
@@ -120,21 +139,21 @@ impl HintScorer {
     }
 }
 
-/// What a score is made of: counts, or a sum of squares, that add up over batches.
+/// The counts, or the sum of squares, behind a score. They add up over batches.
 #[derive(Clone, Copy, Debug)]
 struct Tally {
     kind: Kind,
-    /// Right answers; of a mask, every yes that is one; of a scalar, the squared errors.
-    right: f64,
-    /// Answers that are asked for.
-    asked: f64,
-    false_yes: f64,
-    false_no: f64,
+    /// Number of correct predictions; true positives of a mask; sum of squared errors of a scalar.
+    correct: f64,
+    /// Number of cells that are not masked out.
+    count: f64,
+    false_positives: f64,
+    false_negatives: f64,
 }
 
 impl Default for Tally {
     fn default() -> Tally {
-        Tally { kind: Kind::Scalar, right: 0.0, asked: 0.0, false_yes: 0.0, false_no: 0.0 }
+        Tally { kind: Kind::Scalar, correct: 0.0, count: 0.0, false_positives: 0.0, false_negatives: 0.0 }
     }
 }
 
@@ -145,57 +164,57 @@ impl Tally {
         match kind {
             Kind::Scalar => {
                 let squares: Vec<f64> = cells().map(|(p, t)| (p - t) * (p - t)).collect();
-                Tally { right: pairwise_sum(&squares), asked: squares.len() as f64, ..none }
+                Tally { correct: pairwise_sum(&squares), count: squares.len() as f64, ..none }
             }
-            // A prediction of exactly 0.5 is neither yes nor no.
+            // As in the reference, a prediction of exactly 0.5 is neither positive nor negative.
             Kind::Mask => {
                 let count = |counts: fn(f64, f64) -> bool| {
                     cells().filter(|(_, t)| **t != -1.0).filter(|(p, t)| counts(**p, **t)).count() as f64
                 };
                 Tally {
-                    right: count(|p, t| p > 0.5 && t > 0.5),
-                    false_yes: count(|p, t| p > 0.5 && t < 0.5),
-                    false_no: count(|p, t| p < 0.5 && t > 0.5),
+                    correct: count(|p, t| p > 0.5 && t > 0.5),
+                    false_positives: count(|p, t| p > 0.5 && t < 0.5),
+                    false_negatives: count(|p, t| p < 0.5 && t > 0.5),
                     ..none
                 }
             }
-            // How often the largest of a row is where it should be, over rows that are asked.
+            // Accuracy of the argmax over rows that are not masked out.
             Kind::MaskOne | Kind::Categorical { .. } => {
                 let rows = || predicted.chunks_exact(last).zip(truth.chunks_exact(last));
-                let asked = || rows().filter(|(_, truth)| !truth.contains(&-1.0));
-                let right = asked().filter(|(predicted, truth)| argmax(predicted) == argmax(truth)).count() as f64;
-                Tally { right, asked: asked().count() as f64, ..none }
+                let unmasked = || rows().filter(|(_, truth)| !truth.contains(&-1.0));
+                let correct = unmasked().filter(|(predicted, truth)| argmax(predicted) == argmax(truth)).count() as f64;
+                Tally { correct, count: unmasked().count() as f64, ..none }
             }
             Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => {
-                let right = cells().filter(|(p, t)| p == t).count() as f64;
-                Tally { right, asked: truth.len() as f64, ..none }
+                let correct = cells().filter(|(p, t)| p == t).count() as f64;
+                Tally { correct, count: truth.len() as f64, ..none }
             }
         }
     }
 
     fn add(&mut self, other: Tally) {
-        self.right += other.right;
-        self.asked += other.asked;
-        self.false_yes += other.false_yes;
-        self.false_no += other.false_no;
+        self.correct += other.correct;
+        self.count += other.count;
+        self.false_positives += other.false_positives;
+        self.false_negatives += other.false_negatives;
     }
 
-    /// Of a mask the F1 score of "yes" over all cells that are asked, of a scalar the mean squared error, else the share of
-    /// right answers.
+    /// F1 score of a mask over all cells that are not masked out, mean squared error of a scalar, accuracy otherwise.
     fn score(&self) -> f64 {
         if self.kind != Kind::Mask {
-            return self.right / self.asked;
+            return self.correct / self.count;
         }
-        let share = |of: f64| if of > 0.0 { self.right / of } else { 1.0 };
-        let (precision, recall) = (share(self.right + self.false_yes), share(self.right + self.false_no));
+        let ratio = |of: f64| if of > 0.0 { self.correct / of } else { 1.0 };
+        let precision = ratio(self.correct + self.false_positives);
+        let recall = ratio(self.correct + self.false_negatives);
         if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
     }
 }
 
-/// A truth and its prediction, cells as `f64`.
+/// The truth and the prediction of a probe, as `f64`.
 struct Pair<'t> {
     probe: &'t Probe,
-    /// How it is scored: a cycle of nodes is scored as the pointers it stands for.
+    /// How the pair is scored: a cycle and its mask are scored as pointers.
     kind: Kind,
     truth: Cow<'t, [f64]>,
     predicted: Cow<'t, [f64]>,
@@ -207,14 +226,18 @@ fn pairs<'t>(truth: &'t Batch, stage: Stage, predicted: &[(&str, &'t Array)]) ->
     pair_up(truth, stage, predicted, |array| (array.shape.clone(), cells(array)))
 }
 
-/// The truth of one step of the hints.
+/// The pairs of the hints at one step of the truth.
 fn pairs_at<'t>(truth: &'t Batch, step: usize, predicted: &[(&str, &'t Array)]) -> Result<Vec<Pair<'t>>, ScoreError> {
+    let steps = truth.iter().filter(|(probe, _)| probe.stage == Stage::Hint).map(|(_, array)| array.shape[0]).min();
+    if let Some(steps) = steps.filter(|&steps| step >= steps) {
+        return Err(ScoreError::Step { step, last: steps.saturating_sub(1) });
+    }
     pair_up(truth, Stage::Hint, predicted, |array| {
         let shape = array.shape[1..].to_vec();
         let row: usize = shape.iter().product();
         let cells = match cells(array) {
-            Cow::Borrowed(cells) => Cow::Borrowed(cells.get(step * row..(step + 1) * row).unwrap_or_default()),
-            Cow::Owned(cells) => Cow::Owned(cells.get(step * row..(step + 1) * row).unwrap_or_default().to_vec()),
+            Cow::Borrowed(cells) => Cow::Borrowed(&cells[step * row..(step + 1) * row]),
+            Cow::Owned(cells) => Cow::Owned(cells[step * row..(step + 1) * row].to_vec()),
         };
         (shape, cells)
     })
@@ -233,19 +256,21 @@ fn pair_up<'t>(
         let name = probe.name.as_ref();
         let (shape, truth) = cells_of(array);
         let prediction = find(name).ok_or_else(|| ScoreError::Missing(name.into()))?;
-        if prediction.shape != shape {
-            return Err(ScoreError::Shape { probe: name.into(), expected: shape, found: prediction.shape.clone() });
-        }
+        check_shape(name, &shape, prediction)?;
         let last = shape.last().copied().unwrap_or(1);
         let (kind, truth, predicted) = match probe.kind {
-            Kind::Permutation => return Err(ScoreError::Order(name.into())),
+            Kind::Permutation => return Err(ScoreError::Permutation(name.into())),
             Kind::CyclicPermutation => {
                 let mask_name = format!("{name}_mask");
                 let mask = probes.next().filter(|(mask, _)| mask.name == mask_name);
                 let (_, mask) = mask.ok_or_else(|| ScoreError::NoMask(name.into()))?;
                 let predicted_mask = find(&mask_name).ok_or_else(|| ScoreError::Missing(mask_name.clone()))?;
-                let truth = fuse(&truth, &cells_of(mask).1, last);
-                let predicted = fuse(&cells(prediction), &cells(predicted_mask), last);
+                let (mask_shape, mask) = cells_of(mask);
+                check_shape(&mask_name, &mask_shape, predicted_mask)?;
+                let pointers =
+                    |cycle: &[f64], mask: &[f64]| pointers_of_cycle(cycle, mask, last).map(|node| node as f64).collect();
+                let truth = pointers(&truth, &mask);
+                let predicted = pointers(&cells(prediction), &cells(predicted_mask));
                 (Kind::Pointer, Cow::Owned(truth), Cow::Owned(predicted))
             }
             kind => (kind, truth, cells(prediction)),
@@ -255,27 +280,35 @@ fn pair_up<'t>(
     Ok(pairs)
 }
 
-/// The pointers that a cycle and the mask of its first node stand for.
-fn fuse(cycle: &[f64], mask: &[f64], nodes: usize) -> Vec<f64> {
-    let pointer = |(place, (row, &mask))| if mask > 0.5 { place % nodes } else { argmax(row) } as f64;
-    cycle.chunks_exact(nodes).zip(mask).enumerate().map(pointer).collect()
+/// Rejects a prediction of the wrong shape.
+pub(super) fn check_shape(probe: &str, expected: &[usize], prediction: &Array) -> Result<(), ScoreError> {
+    if prediction.shape == expected {
+        return Ok(());
+    }
+    Err(ScoreError::Shape { probe: probe.into(), expected: expected.to_vec(), found: prediction.shape.clone() })
 }
 
-/// The first of the largest; as in `NumPy`, NaN is larger than everything.
+/// The pointers of a cycle `[.., N, N]` and the mask `[.., N]` of its first node, which points to itself.
+pub(super) fn pointers_of_cycle(cycle: &[f64], mask: &[f64], nodes: usize) -> impl Iterator<Item = usize> {
+    let pointer = move |(index, (row, &mask))| if mask > 0.5 { index % nodes } else { argmax(row) };
+    cycle.chunks_exact(nodes).zip(mask).enumerate().map(pointer)
+}
+
+/// Index of the first maximum. As in `NumPy`, NaN is larger than any number.
 pub(super) fn argmax(row: &[f64]) -> usize {
     let mut best = 0;
-    for (place, x) in row.iter().enumerate() {
+    for (index, x) in row.iter().enumerate() {
         if row[best].is_nan() {
             break;
         }
         if *x > row[best] || x.is_nan() {
-            best = place;
+            best = index;
         }
     }
     best
 }
 
-/// The cells as `f64`.
+/// The values as `f64`.
 pub(super) fn cells(array: &Array) -> Cow<'_, [f64]> {
     match &array.data {
         ArrayData::F64(cells) => Cow::Borrowed(cells),
@@ -291,7 +324,7 @@ mod tests {
     use crate::sampling::{FixedSet, Sampler, SamplerOptions};
     use crate::trajectory::Trajectory;
 
-    /// Of every array the row of one step, of the samples that have it, and of those that are chosen.
+    /// The hints of one step, of the chosen samples that have it.
     fn at(batch: &Batch, step: usize, chosen: &dyn Fn(usize) -> bool, keep_axis: bool) -> Batch {
         let samples: Vec<usize> =
             (0..batch.samples()).filter(|&sample| chosen(sample) && batch.lengths[sample] > step as f64).collect();
@@ -311,9 +344,9 @@ mod tests {
     }
 
     #[test]
-    fn hints_added_batch_by_batch_are_scored_as_all_at_once() {
+    fn accumulated_hint_scores_equal_those_of_the_complete_set() {
         for name in ["bfs", "bellman_ford", "articulation_points", "binary_search"] {
-            let algorithm = Registry::builtin().find(name).expect("it is there");
+            let algorithm = Registry::builtin().find(name).expect("a built-in algorithm");
             let drawn = |seed: u32| {
                 FixedSet::new(Sampler::new(algorithm, 8, seed, &SamplerOptions::default()).expect("a sampler"), 6)
                     .expect("samples")
@@ -323,7 +356,7 @@ mod tests {
             let steps = truth.trajectories().max_steps().max(guess.trajectories().max_steps());
             let dense = |set: &FixedSet| Batch::new(&set.trajectories().iter().collect::<Vec<Trajectory<'_>>>(), steps);
             let (truth, mut guess) = (dense(&truth).expect("one size"), dense(&guess).expect("one size"));
-            // Of a guess every step counts, whether or not its own run has it.
+            // Every step of the guess counts, whether or not its own sample has it.
             guess.lengths.fill(f64::MAX);
 
             let all = |step: usize| at(&guess, step, &|_| true, false);
@@ -334,25 +367,53 @@ mod tests {
             let rows: Vec<Vec<(String, Array)>> = rows.iter().map(named).collect();
             let predicted: Vec<Vec<(&str, &Array)>> =
                 rows.iter().map(|row| row.iter().map(|(name, array)| (&**name, array)).collect()).collect();
-            let whole = evaluate_hints(&truth, &predicted).expect("scores");
+            let complete = evaluate_hints(&truth, &predicted).expect("scores");
 
             let mut scorer = HintScorer::default();
-            for part in [0..2usize, 2..6] {
+            for batch in [0..2usize, 2..6] {
                 for step in 1..longest {
-                    let chosen = |sample: usize| part.contains(&sample) && truth.lengths[sample] > step as f64;
+                    let chosen = |sample: usize| batch.contains(&sample) && truth.lengths[sample] > step as f64;
                     let (truth, guess) = (at(&truth, step, &chosen, true), at(&guess, step, &chosen, false));
                     if truth.samples() > 0 {
                         let guess = named(&guess);
                         let guess: Vec<(&str, &Array)> = guess.iter().map(|(name, array)| (&**name, array)).collect();
-                        scorer.add(step, &truth, &guess).expect("of the right shape");
+                        scorer.add(step, &truth, &guess).expect("predictions of the right shape");
                     }
                 }
             }
-            for (whole, parts) in whole.iter().zip(scorer.finish()) {
+            for (complete, accumulated) in complete.iter().zip(scorer.finish()) {
                 let near = |a: f64, b: f64| (a - b).abs() < 1e-12 || a.is_nan() && b.is_nan();
-                assert!(near(whole.score, parts.score), "{name}: {whole:?}, {parts:?}");
-                assert!(whole.per_step.iter().zip(&parts.per_step).all(|(a, b)| near(*a, *b)), "{name} {whole:?}");
+                assert!(near(complete.score, accumulated.score), "{name}: {complete:?}, {accumulated:?}");
+                assert!(complete.per_step.iter().zip(&accumulated.per_step).all(|(a, b)| near(*a, *b)), "{name} {complete:?}");
             }
         }
+    }
+
+    fn bfs_batch() -> Batch {
+        let bfs = Registry::builtin().find("bfs").expect("a built-in algorithm");
+        let sampler = Sampler::new(bfs, 4, 1, &SamplerOptions::default()).expect("a sampler");
+        FixedSet::new(sampler, 2).expect("samples").all().expect("a batch")
+    }
+
+    #[test]
+    fn step_0_and_steps_after_the_last_are_rejected() {
+        let truth = bfs_batch();
+        let steps = truth.get("pi_h").expect("a hint").shape[0];
+        assert_eq!(HintScorer::default().add(0, &truth, &[]), Err(ScoreError::GivenStep));
+        let first = at(&truth, 0, &|_| true, false);
+        let row: Vec<(&str, &Array)> = first.iter().map(|(probe, array)| (&*probe.name, array)).collect();
+        assert_eq!(evaluate_hints(&truth, &vec![row; steps]), Err(ScoreError::Step { step: steps, last: steps - 1 }));
+    }
+
+    #[test]
+    fn the_mask_of_a_cycle_must_have_the_right_shape() {
+        let sort = Registry::builtin().find("insertion_sort").expect("a built-in algorithm");
+        let sampler = Sampler::new(sort, 4, 1, &SamplerOptions::default()).expect("a sampler");
+        let truth = FixedSet::new(sampler, 2).expect("samples").all().expect("a batch");
+        let truth = crate::transform::cyclic_permutations(truth).expect("a permutation");
+        let cycle = truth.get("pred").expect("an output");
+        let short = Array { shape: vec![2, 3], data: ArrayData::F32(vec![0.0; 6]) };
+        let expected = ScoreError::Shape { probe: "pred_mask".into(), expected: vec![2, 4], found: vec![2, 3] };
+        assert_eq!(evaluate(&truth, &[("pred", cycle), ("pred_mask", &short)]), Err(expected));
     }
 }

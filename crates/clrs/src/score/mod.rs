@@ -1,30 +1,49 @@
-//! How good predictions are: the reference's scores, and two judgements it does not have.
+//! Scores of predictions.
 //!
 //! - [`evaluate`] and [`evaluate_hints`]: the reference's scores, to the last bit.
-//! - [`validity`]: the share of samples whose outputs are *right*, whether or not they are the ones the algorithm gave.
-//! - [`exact_match`]: the share of samples whose whole output is the one the algorithm gave.
-//! - [`verdicts`]: both, sample by sample, and what is wrong.
+//! - [`validity`]: fraction of samples whose outputs are correct, whether or not the algorithm would return them.
+//! - [`exact_match`]: fraction of samples whose outputs all equal the algorithm's.
+//! - [`check_samples`]: both for each sample, and why an output is incorrect.
+//!
+//! ```
+//! use clrs::score::evaluate;
+//! use clrs::{Batch, Registry, Stage};
+//!
+//! let bfs = Registry::builtin().find("bfs")?;
+//! let mut recorder = bfs.recorder();
+//! bfs.record_json(r#"{"weights": [[0, 1], [1, 0]], "source": 0}"#, &mut recorder)?;
+//! let truth = Batch::new(&[recorder.trajectories().get(0)], 0)?;
+//! let predicted = truth.get("pi").expect("an output");
+//! let scores = evaluate(&truth, &[("pi", predicted)])?;
+//! assert_eq!(scores.score, 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod evaluation;
-mod judgement;
+mod samples;
 
 pub use evaluation::{HintScore, HintScorer, Scores, evaluate, evaluate_hints};
-pub use judgement::{SampleResult, check_samples, exact_match, hard_decode, validity};
+pub use samples::{SampleResult, check_samples, exact_match, hard_decode, validity};
 
-/// Why predictions cannot be scored.
+/// Predictions that cannot be scored.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum ScoreError {
-    #[error("`{0}` is not predicted")]
+    #[error("no prediction for `{0}`")]
     Missing(String),
-    #[error("`{probe}` is predicted with the shape {found:?}, not {expected:?}")]
+    #[error("the prediction of `{probe}` has shape {found:?}, expected {expected:?}")]
     Shape { probe: String, expected: Vec<usize>, found: Vec<usize> },
-    #[error("`{0}` is an order of the nodes: a transform has to say first how it is predicted")]
-    Order(String),
-    #[error("`{0}` has no mask of the first node beside it")]
+    #[error("`{0}` is a permutation; apply `cyclic_permutations` or `plain_permutations` before scoring")]
+    Permutation(String),
+    #[error("`{0}` is a cyclic permutation without a mask of its first node")]
     NoMask(String),
-    #[error("{found} samples are predicted, not {expected}")]
+    #[error("expected predictions of {expected} samples, found {found}")]
     Samples { expected: usize, found: usize },
-    #[error("`{0}` is predicted with a value that is no node")]
+    #[error("the prediction of `{0}` has a value that is not a node")]
     Node(String),
+    #[error("step 0 is given, not predicted")]
+    GivenStep,
+    #[error("a prediction for step {step}, but predicted steps are from 1 to {last}")]
+    Step { step: usize, last: usize },
 }

@@ -5,36 +5,41 @@ use crate::spec::{Probe, Spec, Stage};
 
 use super::TransformError;
 
-/// A piece of `L` steps: all arrays are `[L, B, ...]`, inputs and outputs repeated along their sample's steps.
+/// `L` steps of `B` lanes. All arrays are `[L, B, ...]`; inputs and outputs are repeated at every step of their sample.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Chunk {
     /// The probes, one per array.
     pub spec: Spec,
-    /// Inputs, outputs and hints, in the order of the spec.
+    /// Inputs, outputs and hints, in spec order.
     pub arrays: Vec<Array>,
-    /// 1 where a sample begins, `[L, B]`.
+    /// 1 at the first step of a sample, `[L, B]`.
     pub is_first: Array,
-    /// 1 where a sample ends, `[L, B]`.
+    /// 1 at the last step of a sample, `[L, B]`.
     pub is_last: Array,
 }
 
-/// Lays the samples of batches end to end, lane by lane without padding, and cuts them into chunks. A sample may span several.
+/// Concatenates the samples of batches lane by lane, without padding, and cuts them into chunks. Lane `b` has sample `b` of
+/// each batch; a sample may span several chunks.
 pub struct Chunks<I> {
     batches: I,
     length: usize,
-    /// Batches with steps still to give.
+    /// Batches with steps that are not in a chunk yet.
     open: VecDeque<Open>,
 }
 
 struct Open {
     batch: Batch,
     lengths: Vec<usize>,
-    /// Steps of each lane that were given already.
-    given: Vec<usize>,
+    /// Number of steps of each lane that earlier chunks contain.
+    consumed: Vec<usize>,
 }
 
 impl<I: Iterator<Item = Batch>> Chunks<I> {
-    /// Chunks of `length` steps.
+    /// Creates chunks of `length` steps.
+    ///
+    /// # Errors
+    /// If `length` is 0.
     pub fn new(batches: I, length: usize) -> Result<Chunks<I>, TransformError> {
         if length == 0 {
             return Err(TransformError::NoSteps);
@@ -42,10 +47,13 @@ impl<I: Iterator<Item = Batch>> Chunks<I> {
         Ok(Chunks { batches, length, open: VecDeque::new() })
     }
 
-    /// The next chunk; `None` when the batches end.
+    /// The next chunk, or `None` after the last batch. Steps that do not fill a chunk are dropped.
+    ///
+    /// # Errors
+    /// If a batch has another size or other probes than the first.
     #[expect(
         clippy::should_implement_trait,
-        reason = "it can fail, and an iterator of results would have to say what comes after"
+        reason = "fallible, and an iterator of results would have to define what follows an error"
     )]
     pub fn next(&mut self) -> Result<Option<Chunk>, TransformError> {
         while !self.is_full() {
@@ -53,16 +61,16 @@ impl<I: Iterator<Item = Batch>> Chunks<I> {
             self.accept(batch)?;
         }
         let chunk = self.fill();
-        while self.open.front().is_some_and(|open| open.given == open.lengths) {
+        while self.open.front().is_some_and(|open| open.consumed == open.lengths) {
             self.open.pop_front();
         }
         Ok(Some(chunk))
     }
 
-    /// Whether every lane has enough steps left.
+    /// Whether every lane has enough steps for a chunk.
     fn is_full(&self) -> bool {
         let lanes = self.open.front().map_or(0, |open| open.lengths.len());
-        let left = |lane: usize| self.open.iter().map(|open| open.lengths[lane] - open.given[lane]).sum::<usize>();
+        let left = |lane: usize| self.open.iter().map(|open| open.lengths[lane] - open.consumed[lane]).sum::<usize>();
         lanes > 0 && (0..lanes).all(|lane| left(lane) >= self.length)
     }
 
@@ -77,8 +85,8 @@ impl<I: Iterator<Item = Batch>> Chunks<I> {
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths are counts")]
         let lengths: Vec<usize> = batch.lengths.iter().map(|&length| length as usize).collect();
-        let given = vec![0; lengths.len()];
-        self.open.push_back(Open { batch, lengths, given });
+        let consumed = vec![0; lengths.len()];
+        self.open.push_back(Open { batch, lengths, consumed });
         Ok(())
     }
 
@@ -91,21 +99,21 @@ impl<I: Iterator<Item = Batch>> Chunks<I> {
         for lane in 0..lanes {
             let mut total = 0;
             for open in &mut self.open {
-                while total < length && open.given[lane] < open.lengths[lane] {
-                    let step = open.given[lane];
+                while total < length && open.consumed[lane] < open.lengths[lane] {
+                    let step = open.consumed[lane];
                     for ((probe, from), into) in open.batch.iter().zip(&mut arrays) {
                         let source = if probe.stage == Stage::Hint { step * lanes + lane } else { lane };
                         copy_row(from, source, into, total * lanes + lane);
                     }
                     is_first[total * lanes + lane] = i64::from(step == 0);
-                    open.given[lane] += 1;
-                    is_last[total * lanes + lane] = i64::from(open.given[lane] == open.lengths[lane]);
+                    open.consumed[lane] += 1;
+                    is_last[total * lanes + lane] = i64::from(open.consumed[lane] == open.lengths[lane]);
                     total += 1;
                 }
             }
         }
-        let marks = |cells| Array { shape: vec![length, lanes], data: ArrayData::I64(cells) };
-        Chunk { spec, arrays, is_first: marks(is_first), is_last: marks(is_last) }
+        let flags = |cells| Array { shape: vec![length, lanes], data: ArrayData::I64(cells) };
+        Chunk { spec, arrays, is_first: flags(is_first), is_last: flags(is_last) }
     }
 }
 
@@ -125,7 +133,7 @@ fn empty(probe: &Probe, array: &Array, length: usize) -> Array {
     Array { shape, data }
 }
 
-/// Copies a row, which is all axes of the chunk's array but time and lane.
+/// Copies a row: all axes of the chunk's array except time and lane.
 fn copy_row(from: &Array, source: usize, into: &mut Array, target: usize) {
     fn copy<T: Copy>(from: &[T], source: usize, into: &mut [T], target: usize, row: usize) {
         into[target * row..][..row].copy_from_slice(&from[source * row..][..row]);
@@ -135,6 +143,6 @@ fn copy_row(from: &Array, source: usize, into: &mut Array, target: usize) {
         (ArrayData::F64(from), ArrayData::F64(into)) => copy(from, source, into, target, row),
         (ArrayData::F32(from), ArrayData::F32(into)) => copy(from, source, into, target, row),
         (ArrayData::I64(from), ArrayData::I64(into)) => copy(from, source, into, target, row),
-        _ => unreachable!("made from an array of the same type"),
+        _ => unreachable!("`empty` creates an array of the same type"),
     }
 }

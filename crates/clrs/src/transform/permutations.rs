@@ -5,18 +5,33 @@ use crate::spec::{DType, Kind, Location, Probe, Spec};
 
 use super::TransformError;
 
-/// Makes of each order of the nodes a cycle, in which the first node points to the last, and a mask of the first node.
-/// Both are float32, as the reference's are; the cycle is one-hot, `[.., N, N]`.
+/// Replaces each permutation by a cycle, in which the first node points to the last, and a mask of the first node. Both are
+/// float32, as in the reference; the cycle is one-hot, `[.., N, N]`.
 pub fn cyclic_permutations(batch: Batch) -> Result<Batch, TransformError> {
-    let Batch { spec, arrays, lengths } = batch;
-    let (mut probes, mut changed) = (Vec::new(), Vec::new());
-    for (probe, array) in spec.iter().zip(arrays) {
-        if !is_order(probe) {
+    let spec = cyclic_permutations_spec(&batch.spec)?;
+    let mut arrays = Vec::with_capacity(spec.len());
+    for (probe, array) in batch.spec.iter().zip(batch.arrays) {
+        if is_permutation(probe) {
+            let (cycle, first) = cycles(&array).ok_or_else(|| TransformError::Array(probe.name.to_string()))?;
+            arrays.extend([cycle, first]);
+        } else {
+            arrays.push(array);
+        }
+    }
+    Ok(Batch { spec, arrays, lengths: batch.lengths })
+}
+
+/// The spec of [`cyclic_permutations`].
+///
+/// # Errors
+/// If the name of a mask exists already.
+pub fn cyclic_permutations_spec(spec: &Spec) -> Result<Spec, TransformError> {
+    let mut probes = Vec::with_capacity(spec.len());
+    for probe in spec.iter() {
+        if !is_permutation(probe) {
             probes.push(probe.clone());
-            changed.push(array);
             continue;
         }
-        let (cycle, first) = cycles(&array).ok_or_else(|| TransformError::Array(probe.name.to_string()))?;
         probes.push(Probe { kind: Kind::CyclicPermutation, dtype: DType::F32, ..probe.clone() });
         probes.push(Probe {
             name: Cow::Owned(format!("{}_mask", probe.name)),
@@ -25,42 +40,47 @@ pub fn cyclic_permutations(batch: Batch) -> Result<Batch, TransformError> {
             description: Cow::Borrowed("first node of the order"),
             ..probe.clone()
         });
-        changed.extend([cycle, first]);
     }
-    let spec = Spec::new(probes).map_err(|taken| TransformError::Array(taken.0))?;
-    Ok(Batch { spec, arrays: changed, lengths })
+    Ok(Spec::new(probes)?)
 }
 
-/// Takes orders of the nodes for plain pointers. Values stay as they are.
+/// Treats permutations as plain pointers. The values stay the same.
 #[must_use]
-pub fn plain_permutations(mut batch: Batch) -> Batch {
-    let plain = |probe: &Probe| if is_order(probe) { Probe { kind: Kind::Pointer, ..probe.clone() } } else { probe.clone() };
-    batch.spec = Spec::new(batch.spec.iter().map(plain).collect()).expect("the names stay");
-    batch
+pub fn plain_permutations(batch: Batch) -> Batch {
+    Batch { spec: plain_permutations_spec(&batch.spec), ..batch }
 }
 
-fn is_order(probe: &Probe) -> bool {
+/// The spec of [`plain_permutations`].
+///
+/// # Panics
+/// Never: the names stay the same.
+#[must_use]
+pub fn plain_permutations_spec(spec: &Spec) -> Spec {
+    let plain = |probe: &Probe| Probe { kind: probe.kind.plain(), ..probe.clone() };
+    Spec::new(spec.iter().map(plain).collect()).expect("the names stay the same")
+}
+
+fn is_permutation(probe: &Probe) -> bool {
     probe.kind == Kind::Permutation && probe.location == Location::Node
 }
 
-/// The cycle and the mask of the first node. Pointers need not be an order: a network is to learn from any.
+/// The cycle and the mask of the first node. The pointers need not be a permutation: predictions may be any pointers.
 fn cycles(pointers: &Array) -> Option<(Array, Array)> {
     let nodes = *pointers.shape.last()?;
-    let pointers_of_all: Vec<usize> = match &pointers.data {
+    let all: Vec<usize> = match &pointers.data {
         ArrayData::I64(cells) => cells.iter().map(|&node| usize::try_from(node).ok()).collect::<Option<_>>()?,
         ArrayData::F64(_) | ArrayData::F32(_) => return None,
     };
-    let mut cycle = vec![0f32; pointers_of_all.len() * nodes];
-    let mut mask = vec![0f32; pointers_of_all.len()];
-    let samples =
-        pointers_of_all.chunks_exact(nodes).zip(cycle.chunks_exact_mut(nodes * nodes)).zip(mask.chunks_exact_mut(nodes));
+    let mut cycle = vec![0f32; all.len() * nodes];
+    let mut mask = vec![0f32; all.len()];
+    let samples = all.chunks_exact(nodes).zip(cycle.chunks_exact_mut(nodes * nodes)).zip(mask.chunks_exact_mut(nodes));
     for ((pointers, cycle), mask) in samples {
-        let mut pointed_at = vec![0usize; nodes];
-        for (node, &before) in pointers.iter().enumerate() {
-            *pointed_at.get_mut(before)? += 1;
-            cycle[node * nodes + before] = 1.0;
+        let mut in_degree = vec![0usize; nodes];
+        for (node, &predecessor) in pointers.iter().enumerate() {
+            *in_degree.get_mut(predecessor)? += 1;
+            cycle[node * nodes + predecessor] = 1.0;
         }
-        let last = (0..nodes).min_by_key(|&node| pointed_at[node])?;
+        let last = (0..nodes).min_by_key(|&node| in_degree[node])?;
         let first = (0..nodes).find(|&node| pointers[node] == node).unwrap_or(0);
         mask[first] = 1.0;
         cycle[first * nodes + last] += 1.0;

@@ -5,15 +5,12 @@ use crate::spec::{Probe, Spec, Stage};
 
 use super::TransformError;
 
-/// Makes an input `pred` of the hint `pred_h`, which must be the same at every step. Batches without it stay as they are.
+/// Turns the hint `pred_h`, which must be the same at every step, into the input `pred`. Batches without the hint stay the
+/// same.
 pub fn predecessors_as_input(mut batch: Batch) -> Result<Batch, TransformError> {
-    let Some(place) = batch.spec.iter().position(|probe| probe.name == "pred_h" && probe.stage == Stage::Hint) else {
-        return Ok(batch);
-    };
-    if batch.spec.get("pred").is_some() {
-        return Err(TransformError::Taken);
-    }
-    let hint = &batch.arrays[place];
+    let spec = predecessors_as_input_spec(&batch.spec)?;
+    let Some(index) = hint_index(&batch.spec) else { return Ok(batch) };
+    let hint = batch.arrays.remove(index);
     let ([_, samples, nodes], ArrayData::F64(cells)) = (&hint.shape[..], &hint.data) else {
         return Err(TransformError::Array("pred_h".into()));
     };
@@ -27,13 +24,29 @@ pub fn predecessors_as_input(mut batch: Batch) -> Result<Batch, TransformError> 
         }
     }
     let first = Array { shape: vec![samples, nodes], data: ArrayData::F64(cells[..samples * nodes].to_vec()) };
+    batch.arrays.insert(input_count(&batch.spec), first);
+    Ok(Batch { spec, ..batch })
+}
 
-    let mut probes = batch.spec.to_vec();
-    let hint = probes.remove(place);
-    batch.arrays.remove(place);
-    let inputs = probes.iter().take_while(|probe| probe.stage == Stage::Input).count();
-    probes.insert(inputs, Probe { name: Cow::Borrowed("pred"), stage: Stage::Input, ..hint });
-    batch.arrays.insert(inputs, first);
-    batch.spec = Spec::new(probes).map_err(|_| TransformError::Taken)?;
-    Ok(batch)
+/// The spec of [`predecessors_as_input`].
+///
+/// # Errors
+/// If the name `pred` exists already.
+pub fn predecessors_as_input_spec(spec: &Spec) -> Result<Spec, TransformError> {
+    let Some(index) = hint_index(spec) else { return Ok(spec.clone()) };
+    if spec.get("pred").is_some() {
+        return Err(TransformError::Taken);
+    }
+    let mut probes = spec.to_vec();
+    let hint = probes.remove(index);
+    probes.insert(input_count(spec), Probe { name: Cow::Borrowed("pred"), stage: Stage::Input, ..hint });
+    Ok(Spec::new(probes)?)
+}
+
+fn hint_index(spec: &Spec) -> Option<usize> {
+    spec.iter().position(|probe| probe.name == "pred_h" && probe.stage == Stage::Hint)
+}
+
+fn input_count(spec: &Spec) -> usize {
+    spec.iter().take_while(|probe| probe.stage == Stage::Input).count()
 }

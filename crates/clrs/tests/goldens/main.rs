@@ -1,5 +1,6 @@
-//! What the reference did, written down in `golden/` by `cargo xtask goldens`: ours does the same.
+//! Agreement with the reference, as recorded in `golden/` by `cargo xtask goldens`.
 
+mod random;
 mod recorded;
 mod scores;
 mod trajectories;

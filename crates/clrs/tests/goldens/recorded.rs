@@ -6,19 +6,19 @@ use clrs::{Array, ArrayData, Batch, DType, Kind, Location, Probe, Spec, Stage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Where a file or folder of `golden/` is.
+/// Path of a file or folder in `golden/`.
 pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden").join(name)
 }
 
-/// A file of `golden/`.
+/// Reads a JSON file in `golden/`.
 pub(crate) fn read<T: DeserializeOwned>(name: &str) -> T {
     let path = path(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// An array as `NumPy` had it; NaN is `None`.
+/// A recorded `NumPy` array; NaN is `None`.
 #[derive(Deserialize)]
 pub(crate) struct RecordedArray {
     dtype: String,
@@ -38,7 +38,7 @@ pub(crate) struct RecordedPoint {
     array: RecordedArray,
 }
 
-/// A feedback of the reference, whole or a chunk of one.
+/// A recorded feedback of the reference, complete or chunked.
 #[derive(Deserialize)]
 pub(crate) struct RecordedBatch {
     pub(crate) arrays: Vec<RecordedPoint>,
@@ -48,7 +48,7 @@ pub(crate) struct RecordedBatch {
 }
 
 impl RecordedArray {
-    #[expect(clippy::cast_possible_truncation, reason = "the values were of that type")]
+    #[expect(clippy::cast_possible_truncation, reason = "the values had that type")]
     pub(crate) fn array(&self) -> Array {
         let values = self.values.iter().map(|value| value.unwrap_or(f64::NAN));
         let data = match self.dtype() {
@@ -68,7 +68,7 @@ impl RecordedArray {
             "float64" => DType::F64,
             "float32" => DType::F32,
             "int64" => DType::I64,
-            other => panic!("an array of {other}"),
+            other => panic!("unexpected dtype {other}"),
         }
     }
 }
@@ -78,9 +78,9 @@ impl RecordedPoint {
         self.array.array()
     }
 
-    /// What the reference's spec says of it. The reference does not say what a probe means, nor whether all cells are asked.
+    /// The probe in the reference's spec, which has no descriptions and no masks.
     pub(crate) fn probe(&self) -> Probe {
-        let classes = || *self.array.shape.last().expect("a categorical has an axis of classes");
+        let classes = || *self.array.shape.last().expect("an axis of classes");
         let kind = match &*self.kind {
             "scalar" => Kind::Scalar,
             "mask" => Kind::Mask,
@@ -89,7 +89,7 @@ impl RecordedPoint {
             "pointer" => Kind::Pointer,
             "should_be_permutation" => Kind::Permutation,
             "permutation_pointer" => Kind::CyclicPermutation,
-            other => panic!("a probe of type {other}"),
+            other => panic!("unexpected probe type {other}"),
         };
         Probe {
             name: self.name.clone().into(),
@@ -103,44 +103,44 @@ impl RecordedPoint {
     }
 }
 
-/// Points of any stage as a batch.
+/// Data points of any stage as a batch.
 pub(crate) fn batch(points: &[RecordedPoint], lengths: Vec<f64>) -> Batch {
-    let spec = Spec::new(points.iter().map(RecordedPoint::probe).collect()).expect("names are taken once");
+    let spec = Spec::new(points.iter().map(RecordedPoint::probe).collect()).expect("unique names");
     Batch { spec, arrays: points.iter().map(RecordedPoint::array).collect(), lengths }
 }
 
-/// A probe as far as the reference's spec goes.
+/// A probe without what the reference's spec does not have.
 pub(crate) fn known(probe: &Probe) -> Probe {
     Probe { masked: false, description: "".into(), ..probe.clone() }
 }
 
-/// Fails unless probes and arrays are the recorded ones: order, names, types, shapes, and every value.
+/// Asserts that probes and arrays equal the recorded ones: order, names, types, shapes, and every value.
 pub(crate) fn assert_same<'b>(ours: impl Iterator<Item = (&'b Probe, &'b Array)>, recorded: &[RecordedPoint], case: &str) {
     let ours: Vec<_> = ours.collect();
     assert_eq!(
         ours.iter().map(|(probe, _)| known(probe)).collect::<Vec<_>>(),
         recorded.iter().map(RecordedPoint::probe).collect::<Vec<_>>(),
-        "{case}: the probes"
+        "{case}: probes"
     );
     for ((probe, ours), recorded) in ours.into_iter().zip(recorded) {
         assert_same_array(ours, &recorded.array, tolerance(case, &probe.name), &format!("{case}: {}", probe.name));
     }
 }
 
-/// Fails unless the arrays are the same, numbers within a tolerance.
+/// Asserts that two arrays are equal, up to a tolerance.
 pub(crate) fn assert_same_array(ours: &Array, recorded: &RecordedArray, tolerance: f64, what: &str) {
     let recorded = recorded.array();
     if let (true, ArrayData::F64(ours), ArrayData::F64(values)) =
         (tolerance > 0.0 && ours.shape == recorded.shape, &ours.data, &recorded.data)
     {
-        let place = ours.iter().zip(values).position(|(ours, recorded)| (ours - recorded).abs() > tolerance);
-        assert_eq!(place, None, "{what} is too far off there");
+        let index = ours.iter().zip(values).position(|(ours, recorded)| (ours - recorded).abs() > tolerance);
+        assert_eq!(index, None, "{what} differs by more than {tolerance} at this index");
     } else {
         assert_eq!(*ours, recorded, "{what}");
     }
 }
 
-/// Cosine, sine and arc tangent come from another library than the reference's: the last bit may differ.
+/// Sine, cosine and arc tangent may differ from the reference in the last bit, because they come from another library.
 fn tolerance(algorithm: &str, probe: &str) -> f64 {
     if matches!((algorithm, probe), ("graham_scan" | "jarvis_march", "x" | "y" | "atans")) { 1e-12 } else { 0.0 }
 }

@@ -15,22 +15,21 @@ struct Case {
 }
 
 #[test]
-fn every_probe_of_every_algorithm_is_what_the_reference_tells() {
-    let files = std::fs::read_dir(recorded::path("trajectories")).expect("the folder of trajectories");
+fn every_probe_of_every_algorithm_equals_the_references() {
+    let files = std::fs::read_dir(recorded::path("trajectories")).expect("the trajectories");
     let files = files.map(|file| file.expect("readable").path());
     let names: Vec<String> = files.map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
-    assert_eq!(names.len(), 32, "the reference has so many");
+    assert_eq!(names.len(), 32, "algorithms of the reference");
     for name in &names {
-        let algorithm = Registry::builtin().find(name).expect("every algorithm of the reference is listed");
+        let algorithm = Registry::builtin().find(name).expect("an algorithm of the reference");
         let case: Case = recorded::read(&format!("trajectories/{name}.json"));
-        let mut sampler =
-            Sampler::new(algorithm, case.size, case.seed, &SamplerOptions::default()).expect("a size that it takes");
+        let mut sampler = Sampler::new(algorithm, case.size, case.seed, &SamplerOptions::default()).expect("a valid size");
         let mut recorder = algorithm.recorder();
-        sampler.record(case.count, &mut recorder).expect("problems that it admits");
+        sampler.record(case.count, &mut recorder).expect("valid problems");
         let batch = Batch::new(&recorder.trajectories().iter().collect::<Vec<_>>(), 0).expect("samples of one size");
 
         assert_same(batch.iter(), &case.batch.arrays, name);
-        assert_eq!(batch.lengths, case.batch.lengths.expect("a whole batch").values(), "{name}: lengths");
-        assert_eq!(sampler.random().word(), case.next_word, "{name}: the stream afterwards");
+        assert_eq!(batch.lengths, case.batch.lengths.expect("a complete batch").values(), "{name}: lengths");
+        assert_eq!(sampler.random().word(), case.next_word, "{name}: random stream afterwards");
     }
 }

@@ -17,7 +17,7 @@ struct Case {
     #[serde(flatten)]
     transform: Transform,
     before: Vec<RecordedBatch>,
-    /// What the reference refuses has none.
+    /// `None` if the reference raises an error.
     after: Option<Vec<RecordedBatch>>,
 }
 
@@ -31,11 +31,11 @@ enum Transform {
 }
 
 #[test]
-fn batches_change_as_the_reference_changes_them() {
+fn transformed_batches_equal_the_references() {
     for case in recorded::read::<Recording>("transforms.json").cases {
         let name = &case.algorithm;
         let before = case.before.iter().map(|batch| {
-            let lengths = batch.lengths.as_ref().expect("a whole batch").values();
+            let lengths = batch.lengths.as_ref().expect("a complete batch").values();
             recorded::batch(&batch.arrays, lengths)
         });
         match case.transform {
@@ -52,7 +52,7 @@ fn batches_change_as_the_reference_changes_them() {
                 assert_all_same(before.map(plain_permutations).map(Ok).collect(), case.after, name);
             }
             Transform::Chunk { chunk_length } => {
-                let mut chunks = Chunks::new(before, chunk_length).expect("a length");
+                let mut chunks = Chunks::new(before, chunk_length).expect("a valid length");
                 let chunks = std::iter::from_fn(|| chunks.next().expect("batches of one size"));
                 assert_chunks_same(&chunks.collect::<Vec<_>>(), &case.after.expect("chunks"), name);
             }
@@ -65,13 +65,13 @@ fn assert_all_same(ours: Result<Vec<Batch>, TransformError>, recorded: Option<Ve
         (Ok(ours), Some(recorded)) => (ours, recorded),
         (Err(_), None) => return,
         (ours, recorded) => {
-            panic!("{case}: ours is {:?}, and that the reference accepts it is {}", ours.err(), recorded.is_some())
+            panic!("{case}: our error is {:?}, but the reference succeeds: {}", ours.err(), recorded.is_some())
         }
     };
     assert_eq!(ours.len(), recorded.len(), "{case}");
     for (ours, recorded) in ours.iter().zip(recorded) {
         assert_same(ours.iter(), &recorded.arrays, case);
-        assert_eq!(ours.lengths, recorded.lengths.expect("a whole batch").values(), "{case}: lengths");
+        assert_eq!(ours.lengths, recorded.lengths.expect("a complete batch").values(), "{case}: lengths");
     }
 }
 
@@ -82,7 +82,7 @@ fn assert_chunks_same(ours: &[Chunk], recorded: &[RecordedBatch], case: &str) {
         for (ours, recorded, name) in
             [(&ours.is_first, &recorded.is_first, "is_first"), (&ours.is_last, &recorded.is_last, "is_last")]
         {
-            assert_same_array(ours, recorded.as_ref().expect("the marks of a chunk"), 0.0, &format!("{case}: {name}"));
+            assert_same_array(ours, recorded.as_ref().expect("the flags of a chunk"), 0.0, &format!("{case}: {name}"));
         }
     }
 }

@@ -3,13 +3,13 @@ use std::collections::HashSet;
 use clrs::problems::{Graph, Matrix, SourcedGraph};
 use clrs::{Cells, CheckError, Problem, RandomState, Registry, SamplerOptions, Stage};
 
-pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
-    let graph = || Graph::from_json(problem).expect("drawn").weights;
+pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+    let graph = || Graph::from_json(problem).expect("a sampled problem").weights;
     match (algorithm, outputs) {
         ("articulation_points", &[Cells::Class(is_cut)]) => Some(articulation_points(&graph()) == is_cut),
         ("bridges", &[Cells::Class(is_bridge)]) => Some(are_bridges(&graph(), is_bridge)),
         ("dag_shortest_paths", &[Cells::Node(pi)]) => {
-            Some(is_shortest_tree(&SourcedGraph::from_json(problem).expect("drawn"), pi))
+            Some(is_shortest_tree(&SourcedGraph::from_json(problem).expect("a sampled problem"), pi))
         }
         ("dfs", &[Cells::Node(pi)]) => Some(some_search_gives(&graph(), pi)),
         ("strongly_connected_components", &[Cells::Node(scc_id)]) => Some(are_components(&graph(), scc_id)),
@@ -18,18 +18,18 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
     }
 }
 
-/// A node is an articulation point if the others have more components without it.
+/// A node is an articulation point if its removal increases the number of components.
 fn articulation_points(weights: &Matrix) -> Vec<i8> {
     let n = weights.n();
     let without = |node| Matrix::from_fn(n, |u, v| if u == node || v == node { 0.0 } else { weights[(u, v)] });
     (0..n).map(|node| i8::from(components(&without(node)) - 1 > components(weights))).collect()
 }
 
-/// An edge is a bridge if the graph has more components without it; the diagonal and non-edges are not judged.
+/// An edge is a bridge if its removal increases the number of components. The diagonal and non-edges are masked out.
 fn are_bridges(weights: &Matrix, is_bridge: &[i8]) -> bool {
     let n = weights.n();
-    let judged = (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).filter(|&(u, v)| u != v && weights.has_edge(u, v));
-    judged.into_iter().all(|(u, v)| {
+    let edges = (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).filter(|&(u, v)| u != v && weights.has_edge(u, v));
+    edges.into_iter().all(|(u, v)| {
         let mut without = weights.clone();
         without[(u, v)] = 0.0;
         without[(v, u)] = 0.0;
@@ -37,7 +37,7 @@ fn are_bridges(weights: &Matrix, is_bridge: &[i8]) -> bool {
     })
 }
 
-/// Each node takes the smallest label around it until nothing changes.
+/// Propagates the smallest label until it is stable.
 pub(super) fn components(weights: &Matrix) -> usize {
     let mut label: Vec<usize> = (0..weights.n()).collect();
     while let Some((u, v)) = (0..label.len()).find_map(|u| Some((u, weights.neighbours(u).find(|&v| label[v] < label[u])?))) {
@@ -46,7 +46,7 @@ pub(super) fn components(weights: &Matrix) -> usize {
     label.iter().enumerate().filter(|(node, label)| node == *label).count()
 }
 
-/// Tries every depth-first search that has not yet gone against the pointers.
+/// Tries every depth-first search that agrees with the pointers.
 fn some_search_gives(weights: &Matrix, pi: &[u32]) -> bool {
     struct Searches<'a> {
         weights: &'a Matrix,
@@ -54,7 +54,7 @@ fn some_search_gives(weights: &Matrix, pi: &[u32]) -> bool {
         failed: HashSet<(u32, Vec<usize>)>,
     }
     impl Searches<'_> {
-        fn go_on(&mut self, seen: u32, stack: &[usize]) -> bool {
+        fn extend(&mut self, seen: u32, stack: &[usize]) -> bool {
             let n = self.weights.n();
             if seen.count_ones() as usize == n {
                 return true;
@@ -64,22 +64,22 @@ fn some_search_gives(weights: &Matrix, pi: &[u32]) -> bool {
             }
             let white: Vec<usize> = (0..n).filter(|v| seen >> v & 1 == 0).collect();
             let Some((&u, below)) = stack.split_last() else {
-                return white.iter().any(|&root| self.pi[root] == root && self.go_on(seen | 1 << root, &[root]));
+                return white.iter().any(|&root| self.pi[root] == root && self.extend(seen | 1 << root, &[root]));
             };
             let next: Vec<usize> = white.into_iter().filter(|&v| self.weights.has_edge(u, v)).collect();
             if next.is_empty() {
-                return self.go_on(seen, below);
+                return self.extend(seen, below);
             }
-            next.iter().any(|&v| self.pi[v] == u && self.go_on(seen | 1 << v, &[stack, &[v]].concat()))
+            next.iter().any(|&v| self.pi[v] == u && self.extend(seen | 1 << v, &[stack, &[v]].concat()))
         }
     }
     let pi = pi.iter().map(|&node| node as usize).collect();
-    Searches { weights, pi, failed: HashSet::new() }.go_on(0, &[])
+    Searches { weights, pi, failed: HashSet::new() }.extend(0, &[])
 }
 
-/// Lists topological orders from the front, as far as the pointers allow.
+/// Tries every topological order that agrees with the pointers.
 fn some_order_gives(weights: &Matrix, topo: &[u32], head: u32) -> bool {
-    fn go_on(weights: &Matrix, topo: &[u32], order: &mut Vec<usize>) -> bool {
+    fn extend(weights: &Matrix, topo: &[u32], order: &mut Vec<usize>) -> bool {
         let n = weights.n();
         let last = order[order.len() - 1];
         if order.len() == n {
@@ -89,16 +89,16 @@ fn some_order_gives(weights: &Matrix, topo: &[u32], head: u32) -> bool {
             let comes_next = !order.contains(&v) && topo[last] as usize == v;
             order.push(v);
             let ready = (0..n).all(|u| !weights.has_edge(u, v) || order.contains(&u));
-            let found = comes_next && ready && go_on(weights, topo, order);
+            let found = comes_next && ready && extend(weights, topo, order);
             order.pop();
             found
         })
     }
     let head = head as usize;
-    (0..weights.n()).all(|u| !weights.has_edge(u, head)) && go_on(weights, topo, &mut vec![head])
+    (0..weights.n()).all(|u| !weights.has_edge(u, head)) && extend(weights, topo, &mut vec![head])
 }
 
-/// Two nodes are in one component if both reach the other, as Warshall finds.
+/// Two nodes are in one component if each reaches the other (Warshall's algorithm).
 fn are_components(weights: &Matrix, scc_id: &[u32]) -> bool {
     let n = weights.n();
     let mut reaches: Vec<Vec<bool>> = (0..n).map(|u| (0..n).map(|v| u == v || weights.has_edge(u, v)).collect()).collect();
@@ -113,7 +113,7 @@ fn are_components(weights: &Matrix, scc_id: &[u32]) -> bool {
     (0..n).all(|u| together(u, scc_id[u] as usize) && (0..n).all(|v| together(u, v) == (scc_id[u] == scc_id[v])))
 }
 
-/// Walks every path from the source, and the pointers back to it.
+/// Compares every path from the source with the pointers back to it.
 fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32]) -> bool {
     fn walk(weights: &Matrix, u: usize, length: f64, shortest: &mut [f64]) {
         shortest[u] = shortest[u].min(length);
@@ -134,20 +134,20 @@ fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32])
     })
 }
 
-/// Single changes do not lead from one right forest to all others, so here is every answer there is.
+/// Changes of a single cell do not lead from one correct forest to all others, so this tries every output.
 #[test]
-fn checks_and_oracles_agree_on_every_answer_of_four_nodes() {
+fn checks_and_oracles_agree_on_every_output_of_four_nodes() {
     let n = 4;
     let mut random = RandomState::new(1);
     for name in ["articulation_points", "dag_shortest_paths", "dfs", "strongly_connected_components", "topological_sort"] {
-        let algorithm = Registry::builtin().find(name).expect("listed");
-        let mut draws = algorithm.problem_buffer(n, &SamplerOptions::default()).expect("no options");
-        let (mut right, mut wrong) = (0, 0);
-        for place in 0..40 {
-            draws.draw(&mut random).expect("drawn");
-            let (problem, mut recorder) = (draws.json(place), algorithm.recorder());
-            draws.record(place, &mut recorder).expect("admitted");
-            let inputs = recorder.last().expect("recorded").stage(Stage::Input);
+        let algorithm = Registry::builtin().find(name).expect("a built-in algorithm");
+        let mut problems = algorithm.problem_buffer(n, &SamplerOptions::default()).expect("no options");
+        let (mut accepted_count, mut rejected_count) = (0, 0);
+        for index in 0..40 {
+            problems.draw(&mut random).expect("a sampled problem");
+            let (problem, mut recorder) = (problems.json(index), algorithm.recorder());
+            problems.record(index, &mut recorder).expect("a valid problem");
+            let inputs = recorder.last().expect("a recorded sample").stage(Stage::Input);
             for code in 0..4usize.pow(5) {
                 let digits: Vec<u32> = (0..5).map(|digit| u32::try_from(code >> (2 * digit) & 3).expect("below 4")).collect();
                 let bits: Vec<i8> = digits[..n].iter().map(|&digit| i8::from(digit > 1)).collect();
@@ -159,12 +159,15 @@ fn checks_and_oracles_agree_on_every_answer_of_four_nodes() {
                 let accepted = match algorithm.check(n, &inputs, &answer) {
                     Ok(()) => true,
                     Err(CheckError::Failed(_)) => false,
-                    Err(foreign) => panic!("{name}: {foreign}"),
+                    Err(malformed) => panic!("{name}: {malformed}"),
                 };
-                assert_eq!(Some(accepted), is_right(name, &problem, &answer), "{name}: {answer:?} for {problem}");
-                *(if accepted { &mut right } else { &mut wrong }) += 1;
+                assert_eq!(Some(accepted), is_correct(name, &problem, &answer), "{name}: {answer:?} for {problem}");
+                *(if accepted { &mut accepted_count } else { &mut rejected_count }) += 1;
             }
         }
-        assert!(right >= 40 && wrong > right, "{name}: {right} right, {wrong} wrong");
+        assert!(
+            accepted_count >= 40 && rejected_count > accepted_count,
+            "{name}: {accepted_count} accepted, {rejected_count} rejected"
+        );
     }
 }

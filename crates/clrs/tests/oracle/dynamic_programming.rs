@@ -1,14 +1,14 @@
 use clrs::problems::{MatrixChain, SearchProbabilities, StringPair};
 use clrs::{Cells, Problem};
 
-pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     match (algorithm, outputs) {
         ("matrix_chain_order", &[Cells::Node(s)]) => {
-            Some(multiplies_cheaply(&MatrixChain::from_json(problem).expect("drawn").dimensions, s))
+            Some(multiplies_cheaply(&MatrixChain::from_json(problem).expect("a sampled problem").dimensions, s))
         }
-        ("lcs_length", &[Cells::Class(b)]) => Some(keeps_lengths(&StringPair::from_json(problem).expect("drawn"), b)),
+        ("lcs_length", &[Cells::Class(b)]) => Some(keeps_lengths(&StringPair::from_json(problem).expect("a sampled problem"), b)),
         ("optimal_bst", &[Cells::Node(root)]) => {
-            Some(searches_cheaply(&SearchProbabilities::from_json(problem).expect("drawn"), root))
+            Some(searches_cheaply(&SearchProbabilities::from_json(problem).expect("a sampled problem"), root))
         }
         _ => None,
     }
@@ -18,7 +18,7 @@ fn about_equal(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-12
 }
 
-/// Tries every way to set the brackets. Drawn dimensions are never 0.
+/// Tries every parenthesization. Sampled dimensions are never 0.
 fn multiplies_cheaply(p: &[f64], s: &[u32]) -> bool {
     fn cost_of_split(p: &[f64], i: usize, k: usize, j: usize) -> f64 {
         least_cost(p, i, k) + least_cost(p, k + 1, j) + p[i - 1] * p[k] * p[j]
@@ -33,7 +33,7 @@ fn multiplies_cheaply(p: &[f64], s: &[u32]) -> bool {
     })
 }
 
-/// Follows the arrow of each pair of letters to the prefixes it leads to, and looks for all their common subsequences.
+/// Compares the arrow of each pair of letters with the longest common subsequences of all prefixes.
 fn keeps_lengths(StringPair { first, second }: &StringPair, b: &[i8]) -> bool {
     let nodes = first.len() + second.len();
     (0..first.len()).all(|i| {
@@ -50,22 +50,22 @@ fn keeps_lengths(StringPair { first, second }: &StringPair, b: &[i8]) -> bool {
     })
 }
 
-/// Tries every choice of letters of the one text against the other.
+/// Tries every subsequence of the first string.
 fn longest_common(x: &[usize], y: &[usize]) -> usize {
     let choice = |choice: u32| (0..x.len()).filter(move |i| choice >> i & 1 == 1);
     let occurs = |&letters: &u32| {
         let mut rest = y.iter();
         choice(letters).all(|i| rest.any(|letter| *letter == x[i]))
     };
-    (0..1 << x.len()).filter(occurs).map(|letters| choice(letters).count()).max().expect("the empty choice")
+    (0..1 << x.len()).filter(occurs).map(|letters| choice(letters).count()).max().expect("the empty subsequence")
 }
 
-/// Tries every tree: the cost of a search is the chance of each key and gap times its depth.
+/// Tries every tree: the expected cost is the sum of each key's and gap's probability times its depth.
 fn searches_cheaply(
     SearchProbabilities { key_probabilities: p, gap_probabilities: q }: &SearchProbabilities,
     root: &[u32],
 ) -> bool {
-    /// The tree over the keys from `i` to `j` whose root is at a depth.
+    /// Cost of the best tree over the keys from `i` to `j` with root `r` at a depth.
     fn below(p: &[f64], q: &[f64], i: usize, r: usize, j: usize, depth: f64) -> f64 {
         p[r] * depth + least(p, q, i, r, depth + 1.0) + least(p, q, r + 1, j, depth + 1.0)
     }

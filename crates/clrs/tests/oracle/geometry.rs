@@ -1,19 +1,19 @@
 use clrs::problems::{Points, Segments};
 use clrs::{Cells, Problem};
 
-pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     match (algorithm, outputs) {
         ("segments_intersect", &[Cells::Class(&[intersect])]) => {
-            Some(meet(&Segments::from_json(problem).expect("drawn")) == (intersect == 1))
+            Some(meet(&Segments::from_json(problem).expect("a sampled problem")) == (intersect == 1))
         }
         ("graham_scan" | "jarvis_march", &[Cells::Class(in_hull)]) => {
-            Some(corners(&Points::from_json(problem).expect("drawn").points) == in_hull)
+            Some(corners(&Points::from_json(problem).expect("a sampled problem").points) == in_hull)
         }
         _ => None,
     }
 }
 
-/// Solves for the point that the two lines have in common. Drawn segments are never parallel.
+/// Solves for the intersection of the two lines. Sampled segments are never parallel.
 fn meet(Segments { first: [a, b], second: [c, d] }: &Segments) -> bool {
     let minus = |p: &[f64; 2], q: &[f64; 2]| [p[0] - q[0], p[1] - q[1]];
     let determinant = |u: [f64; 2], v: [f64; 2]| u[0] * v[1] - u[1] * v[0];
@@ -23,7 +23,7 @@ fn meet(Segments { first: [a, b], second: [c, d] }: &Segments) -> bool {
     (0.0..=1.0).contains(&share(along_second)) && (0.0..=1.0).contains(&share(along_first))
 }
 
-/// A point is no corner if three others have it between them (Carathéodory). Of drawn points no three are in line.
+/// A point is not a corner if a triangle of others contains it (Carathéodory). No three sampled points are collinear.
 fn corners(points: &[[f64; 2]]) -> Vec<i8> {
     let n = points.len();
     let left = |a: usize, b: usize, c: usize| {

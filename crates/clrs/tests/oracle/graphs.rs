@@ -3,9 +3,9 @@ use clrs::{Cells, CheckError, Column, Problem, RandomState, Registry, Stage};
 
 use super::depth_first::components;
 
-pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     match (algorithm, outputs) {
-        ("bfs", &[Cells::Node(pi)]) => Some(is_shortest_tree(&SourcedGraph::from_json(problem).expect("drawn"), pi)),
+        ("bfs", &[Cells::Node(pi)]) => Some(is_shortest_tree(&SourcedGraph::from_json(problem).expect("a sampled problem"), pi)),
         ("bellman_ford" | "dijkstra", &[Cells::Node(pi)]) => Some(is_lightest_path_tree(problem, pi)),
         ("floyd_warshall", &[Cells::Node(pi)]) => Some(are_lightest_paths(problem, pi)),
         ("mst_kruskal", &[Cells::Class(in_mst)]) => Some(is_lightest_forest(problem, in_mst)),
@@ -15,7 +15,7 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
     }
 }
 
-/// Distances between all pairs as Floyd and Warshall find them.
+/// Compares with distances by Floyd-Warshall.
 fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32]) -> bool {
     let n = weights.n();
     let far = 2 * n;
@@ -39,7 +39,7 @@ fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32])
 }
 
 fn is_lightest_path_tree(problem: &str, pi: &[u32]) -> bool {
-    let SourcedGraph { weights, source } = SourcedGraph::from_json(problem).expect("drawn");
+    let SourcedGraph { weights, source } = SourcedGraph::from_json(problem).expect("a sampled problem");
     let lightest = lightest_paths(&weights, source);
     pi.iter().enumerate().all(|(node, &parent)| match lightest[node] {
         None => parent as usize == node,
@@ -48,9 +48,9 @@ fn is_lightest_path_tree(problem: &str, pi: &[u32]) -> bool {
     })
 }
 
-/// The diagonal is not judged.
+/// The diagonal is masked out.
 fn are_lightest_paths(problem: &str, pi: &[u32]) -> bool {
-    let weights = Graph::from_json(problem).expect("drawn").weights;
+    let weights = Graph::from_json(problem).expect("a sampled problem").weights;
     let n = weights.n();
     (0..n).all(|source| {
         let (row, lightest) = (&pi[source * n..][..n], lightest_paths(&weights, source));
@@ -65,7 +65,7 @@ fn is_as_light(weight: Option<f64>, lightest: f64) -> bool {
     weight.is_some_and(|weight| (weight - lightest).abs() <= 1e-9 * lightest.abs())
 }
 
-/// The weight of the path that pointers describe, if they describe one.
+/// Weight of the path along the pointers, if there is one.
 fn path_weight(weights: &Matrix, source: usize, pi: &[u32], node: usize) -> Option<f64> {
     let (mut node, mut weight) = (node, 0.0);
     for _ in 0..weights.n() {
@@ -100,9 +100,9 @@ fn lightest_paths(weights: &Matrix, source: usize) -> Vec<Option<f64>> {
     lightest
 }
 
-/// The diagonal is not judged.
+/// The diagonal is masked out.
 fn is_lightest_forest(problem: &str, in_mst: &[i8]) -> bool {
-    let weights = Graph::from_json(problem).expect("drawn").weights;
+    let weights = Graph::from_json(problem).expect("a sampled problem").weights;
     let n = weights.n();
     let symmetric = (0..n * n).all(|cell| in_mst[cell] == in_mst[cell % n * n + cell / n]);
     let real = (0..n * n).all(|cell| in_mst[cell] == 0 || cell / n == cell % n || weights.has_edge(cell / n, cell % n));
@@ -112,7 +112,7 @@ fn is_lightest_forest(problem: &str, in_mst: &[i8]) -> bool {
 
 /// Of the other components there is a right tree already.
 fn is_lightest_tree(problem: &str, pi: &[u32]) -> bool {
-    let SourcedGraph { weights, source } = SourcedGraph::from_json(problem).expect("drawn");
+    let SourcedGraph { weights, source } = SourcedGraph::from_json(problem).expect("a sampled problem");
     let n = weights.n();
     let reached = lightest_paths(&weights, source);
     let inside = Matrix::from_fn(n, |u, v| if reached[u].is_some() { weights[(u, v)] } else { 0.0 });
@@ -143,39 +143,39 @@ fn spans(tree: &Matrix, weights: &Matrix) -> bool {
     components(tree) == components(weights) && edges(tree) == edges(&left) && is_as_light(Some(total(tree)), total(&left))
 }
 
-/// Only the edges from left to right are judged.
+/// Only the edges from left to right are not masked out.
 fn is_largest_matching(problem: &str, in_matching: &[i8]) -> bool {
-    /// The most edges that can be matched from the first so many nodes of the left, the rest of the right being free.
-    fn most(edges: &[(usize, usize)], left: usize, taken: &mut Vec<usize>) -> usize {
+    /// Size of the largest matching of the first `left` left nodes that avoids the `taken` right nodes.
+    fn largest(edges: &[(usize, usize)], left: usize, taken: &mut Vec<usize>) -> usize {
         let Some(l) = left.checked_sub(1) else { return 0 };
-        let mut best = most(edges, l, taken);
+        let mut best = largest(edges, l, taken);
         for &(_, r) in edges.iter().filter(|edge| edge.0 == l) {
             if !taken.contains(&r) {
                 taken.push(r);
-                best = best.max(1 + most(edges, l, taken));
+                best = best.max(1 + largest(edges, l, taken));
                 taken.pop();
             }
         }
         best
     }
-    let BipartiteGraph { left, right, edges } = BipartiteGraph::from_json(problem).expect("drawn");
+    let BipartiteGraph { left, right, edges } = BipartiteGraph::from_json(problem).expect("a sampled problem");
     let answer = |&(l, r): &(usize, usize)| in_matching[(1 + l) * (left + right + 2) + 1 + left + r];
     let matched: Vec<_> = edges.iter().filter(|edge| answer(edge) == 1).collect();
     let alone = |edge: &(usize, usize)| matched.iter().filter(|other| other.0 == edge.0 || other.1 == edge.1).count() == 1;
     edges.iter().all(|edge| answer(edge) != -1)
         && matched.iter().all(|edge| alone(edge))
-        && matched.len() == most(&edges, left, &mut Vec::new())
+        && matched.len() == largest(&edges, left, &mut Vec::new())
 }
 
-/// Single changes do not lead from one right tree to all others, so here is every answer there is. With weights of 1 and 2 only,
-/// many are right.
+/// Changes of a single cell do not lead from one correct tree to all others, so this tries every output. With weights of 1 and
+/// 2 only, many are correct.
 #[test]
-fn checks_and_oracles_agree_on_every_answer_to_small_graphs() {
+fn checks_and_oracles_agree_on_every_output_for_small_graphs() {
     const PROBLEMS: usize = 30;
     let mut random = RandomState::new(1);
     for name in ["bellman_ford", "dijkstra", "mst_prim", "floyd_warshall", "mst_kruskal", "bipartite_matching"] {
-        let algorithm = Registry::builtin().find(name).expect("listed");
-        let (mut right, mut wrong) = (0, 0);
+        let algorithm = Registry::builtin().find(name).expect("a built-in algorithm");
+        let (mut accepted_count, mut rejected_count) = (0, 0);
         for _ in 0..PROBLEMS {
             let n = if name == "floyd_warshall" { 3 } else { 4 };
             let drawn = random.choices(3, n * n);
@@ -189,41 +189,44 @@ fn checks_and_oracles_agree_on_every_answer_to_small_graphs() {
                 _ => SourcedGraph { weights, source: random.choice(n) }.to_json(),
             };
             let mut recorder = algorithm.recorder();
-            algorithm.record_json(&problem, &mut recorder).expect("admitted");
-            let run = recorder.last().expect("recorded");
-            for answer in every_answer(name) {
+            algorithm.record_json(&problem, &mut recorder).expect("a valid problem");
+            let run = recorder.last().expect("a recorded sample");
+            for answer in every_output(name) {
                 let answer = [answer.cells()];
                 let accepted = match algorithm.check(run.nodes(), &run.stage(Stage::Input), &answer) {
                     Ok(()) => true,
                     Err(CheckError::Failed(_)) => false,
-                    Err(foreign) => panic!("{name}: {foreign}"),
+                    Err(malformed) => panic!("{name}: {malformed}"),
                 };
-                assert_eq!(Some(accepted), is_right(name, &problem, &answer), "{name}: {answer:?} for {problem}");
-                *(if accepted { &mut right } else { &mut wrong }) += 1;
+                assert_eq!(Some(accepted), is_correct(name, &problem, &answer), "{name}: {answer:?} for {problem}");
+                *(if accepted { &mut accepted_count } else { &mut rejected_count }) += 1;
             }
         }
-        assert!(right > PROBLEMS && wrong > right, "{name}: {right} right, {wrong} wrong");
+        assert!(
+            accepted_count > PROBLEMS && rejected_count > accepted_count,
+            "{name}: {accepted_count} accepted, {rejected_count} rejected"
+        );
     }
 }
 
-/// All pointers, all symmetric masks of four nodes, and all masks of the edges from three on the left to two on the right.
-fn every_answer(algorithm: &str) -> Vec<Column> {
-    let digits = |base: u32, places: u32| {
-        let digit = move |code: u32, place: u32| code / base.pow(place) % base;
-        (0..base.pow(places)).map(move |code| (0..places).map(|place| digit(code, place)).collect::<Vec<u32>>())
+/// All pointers, all symmetric masks of four nodes, or all masks of the edges between three left and two right nodes.
+fn every_output(algorithm: &str) -> Vec<Column> {
+    let digits = |base: u32, length: u32| {
+        let digit = move |code: u32, index: u32| code / base.pow(index) % base;
+        (0..base.pow(length)).map(move |code| (0..length).map(|index| digit(code, index)).collect::<Vec<u32>>())
     };
     let class = |digit: u32| i8::try_from(digit).expect("a digit");
     match algorithm {
         "floyd_warshall" => digits(3, 9).map(Column::Node).collect(),
         "mst_kruskal" => {
             let pair = |cell: usize| (cell / 4).min(cell % 4) * 4 + (cell / 4).max(cell % 4);
-            let place = |cell: usize| [1, 2, 3, 6, 7, 11].iter().position(|&upper| upper == pair(cell));
-            let cell = |bits: &[u32], cell: usize| place(cell).map_or(1, |place| class(bits[place]));
+            let index = |cell: usize| [1, 2, 3, 6, 7, 11].iter().position(|&upper| upper == pair(cell));
+            let cell = |bits: &[u32], cell: usize| index(cell).map_or(1, |index| class(bits[index]));
             digits(2, 6).map(|bits| Column::Class((0..16).map(|at| cell(&bits, at)).collect())).collect()
         }
         "bipartite_matching" => {
-            let place = |u: usize, v: usize| ((1..4).contains(&u) && (4..6).contains(&v)).then(|| (u - 1) * 2 + v - 4);
-            let cell = |answers: &[u32], at: usize| place(at / 7, at % 7).map_or(-1, |place| class(answers[place]) - 1);
+            let index = |u: usize, v: usize| ((1..4).contains(&u) && (4..6).contains(&v)).then(|| (u - 1) * 2 + v - 4);
+            let cell = |answers: &[u32], at: usize| index(at / 7, at % 7).map_or(-1, |index| class(answers[index]) - 1);
             digits(3, 6).map(|answers| Column::Class((0..49).map(|at| cell(&answers, at)).collect())).collect()
         }
         _ => digits(4, 4).map(Column::Node).collect(),

@@ -1,21 +1,21 @@
 use clrs::problems::{Activities, Tasks};
 use clrs::{Cells, Problem};
 
-/// Compares with every subset there is.
-pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+/// Compares with every subset.
+pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     let &[Cells::Class(selected)] = outputs else { return None };
     let answer: Vec<usize> = (0..selected.len()).filter(|&node| selected[node] == 1).collect();
     match algorithm {
         "activity_selector" => {
-            let problem = Activities::from_json(problem).expect("drawn");
-            let most = subsets(selected.len()).filter(|set| disjoint(&problem, set)).map(|set| set.len()).max();
-            Some(disjoint(&problem, &answer) && Some(answer.len()) == most)
+            let problem = Activities::from_json(problem).expect("a sampled problem");
+            let largest = subsets(selected.len()).filter(|set| disjoint(&problem, set)).map(|set| set.len()).max();
+            Some(disjoint(&problem, &answer) && Some(answer.len()) == largest)
         }
         "task_scheduling" => {
-            let problem = Tasks::from_json(problem).expect("drawn");
-            let worth = |set: &[usize]| set.iter().map(|&task| problem.weight[task]).sum::<f64>();
+            let problem = Tasks::from_json(problem).expect("a sampled problem");
+            let weight = |set: &[usize]| set.iter().map(|&task| problem.weight[task]).sum::<f64>();
             let mut possible = subsets(selected.len()).filter(|set| early(&problem, set));
-            Some(early(&problem, &answer) && possible.all(|set| worth(&set) <= worth(&answer) + 1e-9))
+            Some(early(&problem, &answer) && possible.all(|set| weight(&set) <= weight(&answer) + 1e-9))
         }
         _ => None,
     }
@@ -30,7 +30,7 @@ fn disjoint(Activities { start, finish }: &Activities, set: &[usize]) -> bool {
     set.iter().all(|&a| set.iter().all(|&b| a == b || apart(a, b)))
 }
 
-/// Whether all are done in time when the heaviest is done first. Drawn weights differ.
+/// Whether all tasks meet their deadlines if the heaviest is done first. Sampled weights are distinct.
 fn early(Tasks { deadline, weight }: &Tasks, set: &[usize]) -> bool {
     set.iter().all(|&task| {
         let done_before = set.iter().filter(|&&other| weight[other] > weight[task]).count();

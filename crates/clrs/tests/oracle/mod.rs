@@ -1,4 +1,4 @@
-//! Answers judged by brute force, by other ways than the algorithms and their checks take. A file per family.
+//! Brute-force oracles for outputs, independent of the algorithms and their checks. One file per family.
 
 mod depth_first;
 mod divide_and_conquer;
@@ -12,20 +12,20 @@ mod strings;
 
 use clrs::{Cells, Family, Registry};
 
-/// Whether the outputs, in the order of the spec, answer the problem.
-pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> bool {
-    let family = Registry::builtin().find(algorithm).expect("listed").family();
-    let verdict = match family {
-        Family::DivideAndConquer => divide_and_conquer::is_right(algorithm, problem, outputs),
-        Family::DynamicProgramming => dynamic_programming::is_right(algorithm, problem, outputs),
-        Family::Geometry => geometry::is_right(algorithm, problem, outputs),
+/// Whether the outputs, in spec order, are correct.
+pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> bool {
+    let family = Registry::builtin().find(algorithm).expect("a built-in algorithm").family();
+    let correct = match family {
+        Family::DivideAndConquer => divide_and_conquer::is_correct(algorithm, problem, outputs),
+        Family::DynamicProgramming => dynamic_programming::is_correct(algorithm, problem, outputs),
+        Family::Geometry => geometry::is_correct(algorithm, problem, outputs),
         Family::Graphs => {
-            depth_first::is_right(algorithm, problem, outputs).or_else(|| graphs::is_right(algorithm, problem, outputs))
+            depth_first::is_correct(algorithm, problem, outputs).or_else(|| graphs::is_correct(algorithm, problem, outputs))
         }
-        Family::Greedy => greedy::is_right(algorithm, problem, outputs),
-        Family::Searching => searching::is_right(algorithm, problem, outputs),
-        Family::Sorting => sorting::is_right(algorithm, problem, outputs),
-        Family::Strings => strings::is_right(algorithm, problem, outputs),
+        Family::Greedy => greedy::is_correct(algorithm, problem, outputs),
+        Family::Searching => searching::is_correct(algorithm, problem, outputs),
+        Family::Sorting => sorting::is_correct(algorithm, problem, outputs),
+        Family::Strings => strings::is_correct(algorithm, problem, outputs),
     };
-    verdict.unwrap_or_else(|| panic!("no oracle knows {algorithm}"))
+    correct.unwrap_or_else(|| panic!("no oracle for {algorithm}"))
 }

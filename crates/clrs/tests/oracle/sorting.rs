@@ -1,16 +1,16 @@
 use clrs::problems::Keys;
 use clrs::{Cells, Problem};
 
-pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
+pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     match (algorithm, outputs) {
         ("bubble_sort" | "heapsort" | "insertion_sort" | "quicksort", &[Cells::Node(pred)]) => {
-            Some(sorts(&Keys::from_json(problem).expect("drawn").key, pred))
+            Some(sorts(&Keys::from_json(problem).expect("a sampled problem").key, pred))
         }
         _ => None,
     }
 }
 
-/// Whether some order of the nodes is sorted and gives the pointers: walks the chain from each node that could be last.
+/// Whether the pointers describe a sorted order: follows the chain from every possible last node.
 fn sorts(key: &[f64], pred: &[u32]) -> bool {
     let pred: Vec<usize> = pred.iter().map(|&node| node as usize).collect();
     (0..key.len()).any(|last| {

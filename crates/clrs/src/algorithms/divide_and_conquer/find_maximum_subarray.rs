@@ -335,6 +335,6 @@ mod tests {
         let alone = Keys { key: vec![1.0] };
         let refused = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&alone);
         let reason = refused.expect_err("nothing to tell").to_string();
-        assert_eq!(reason, "find_maximum_subarray needs at least 2 nodes, not 1");
+        assert_eq!(reason, "find_maximum_subarray needs at least 2 nodes, found 1");
     }
 }

@@ -141,6 +141,6 @@ mod tests {
         let large = Keys { key: vec![1e308, 1e308] };
         let mut recorder = Recorder::new::<FindMaximumSubarrayKadane>();
         let refused = recorder.record::<FindMaximumSubarrayKadane>(&large).expect_err("too large");
-        assert_eq!(refused.to_string(), "the numbers of `key` are too large to be added up");
+        assert_eq!(refused.to_string(), "the values of `key` are too large: their sum overflows");
     }
 }

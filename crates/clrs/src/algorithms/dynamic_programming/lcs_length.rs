@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn other_letters_and_empty_strings_are_refused() {
         let reason = |json| LcsLength.record_json(json, &mut LcsLength.recorder()).expect_err("bad").to_string();
-        assert!(reason(r#"{"first": "abe", "second": "a"}"#).contains("`e` is none of the letters a, b, c, d"));
+        assert!(reason(r#"{"first": "abe", "second": "a"}"#).contains("`e` is not one of the letters a, b, c, d"));
         assert_eq!(reason(r#"{"first": "ab", "second": ""}"#), "`second` is empty");
     }
 }

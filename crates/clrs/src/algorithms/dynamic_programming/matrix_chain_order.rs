@@ -251,7 +251,7 @@ mod tests {
             let refused = MatrixChainOrder.record_json(json, &mut MatrixChainOrder.recorder());
             refused.expect_err("bad").to_string()
         };
-        assert_eq!(reason(r#"{"dimensions": [1, -2]}"#), "`dimensions` holds a negative number");
-        assert!(reason(r#"{"dimensions": [1e200, 1e200, 0]}"#).contains("from 1e-100 to 1e100"));
+        assert_eq!(reason(r#"{"dimensions": [1, -2]}"#), "`dimensions` has a negative number");
+        assert!(reason(r#"{"dimensions": [1e200, 1e200, 0]}"#).contains("between 1e-100 and 1e100"));
     }
 }

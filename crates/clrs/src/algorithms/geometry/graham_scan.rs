@@ -250,9 +250,9 @@ mod tests {
             GrahamScan.problem_buffer(5, &settings).err().map(|error| error.to_string())
         };
         assert_eq!(refused(&["radius=-1", "collineararity_eps=0"]), None);
-        assert!(refused(&["collineararity_eps=11"]).expect("refused").contains("would be in line"));
-        assert!(refused(&["radius=0"]).expect("refused").contains("would be in line"));
+        assert!(refused(&["collineararity_eps=11"]).expect("refused").contains("are collinear"));
+        assert!(refused(&["radius=0"]).expect("refused").contains("are collinear"));
         assert!(refused(&["radius=1e200"]).expect("refused").contains("`radius` must be"));
-        assert!(refused(&["collinearity_resampling_attempts=0"]).expect("refused").contains("must be drawn once"));
+        assert!(refused(&["collinearity_resampling_attempts=0"]).expect("refused").contains("must be at least 1"));
     }
 }

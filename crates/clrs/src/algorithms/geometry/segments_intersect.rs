@@ -190,7 +190,7 @@ mod tests {
                 .err()
                 .map(|error| error.to_string())
         };
-        assert!(refused(["low=1", "high=1"]).expect("refused").starts_with("`low` is 1 and `high` is 1"));
+        assert!(refused(["low=1", "high=1"]).expect("refused").starts_with("`low` (1) must be less than `high` (1)"));
         assert!(refused(["low=0", "high=1e-200"]).expect("refused").contains("too narrow"));
         assert_eq!(refused(["low=-3", "high=5"]), None);
     }

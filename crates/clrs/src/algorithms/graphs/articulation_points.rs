@@ -92,7 +92,7 @@ impl Algorithm for ArticulationPoints {
     }
 
     fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
-        graph.weights.whole_weights()?;
+        graph.weights.integer_weights()?;
         graph.weights.symmetric()
     }
 

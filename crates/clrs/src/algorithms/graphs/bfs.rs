@@ -66,7 +66,7 @@ impl Algorithm for Bfs {
     }
 
     fn preconditions(problem: &SourcedGraph) -> Result<(), InvalidProblem> {
-        problem.weights.whole_weights()
+        problem.weights.integer_weights()
     }
 
     fn input(SourcedGraph { weights, source }: &SourcedGraph) -> Input {
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn a_bad_problem_is_refused_with_its_reason() {
         let reason = |json| Bfs.record_json(json, &mut Bfs.recorder()).expect_err("bad").to_string();
-        assert_eq!(reason(r#"{"weights": [[0]], "source": 4}"#), "`source` is 4, but there are 1 nodes");
-        assert_eq!(reason(r#"{"weights": [[-1]], "source": 0}"#), "`weights` holds a number that is not 0, 1, 2, ..");
+        assert_eq!(reason(r#"{"weights": [[0]], "source": 4}"#), "`source` is 4, but the graph has 1 nodes");
+        assert_eq!(reason(r#"{"weights": [[-1]], "source": 0}"#), "`weights` has a number that is not a non-negative integer");
         assert!(reason(r#"{"weights": [[0]], "sorce": 0}"#).contains("unknown field `sorce`"));
         assert!(reason(r#"{"weights": [[0], []], "source": 0}"#).contains("not 2 x 2"));
     }
@@ -175,8 +175,8 @@ mod tests {
             Err(CheckError::Malformed(reason)) => reason.to_string(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(reason(1, &[Cells::Node(&[0])]), "`weights` holds a number that is not finite");
-        assert_eq!(reason(2, &[Cells::Node(&[0])]), "`pos` has 1 cells, not 2");
-        assert_eq!(reason(usize::MAX, &[]), format!("{} nodes are more than 65536", usize::MAX));
+        assert_eq!(reason(1, &[Cells::Node(&[0])]), "`weights` has a number that is not finite");
+        assert_eq!(reason(2, &[Cells::Node(&[0])]), "`pos` has 1 cells, expected 2");
+        assert_eq!(reason(usize::MAX, &[]), format!("{} nodes are too many; the limit is 65536", usize::MAX));
     }
 }

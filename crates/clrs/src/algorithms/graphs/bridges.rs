@@ -90,7 +90,7 @@ impl Algorithm for Bridges {
     }
 
     fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
-        graph.weights.whole_weights()?;
+        graph.weights.integer_weights()?;
         graph.weights.symmetric()
     }
 

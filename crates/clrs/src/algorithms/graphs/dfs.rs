@@ -83,7 +83,7 @@ impl Algorithm for Dfs {
     }
 
     fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
-        graph.weights.whole_weights()
+        graph.weights.integer_weights()
     }
 
     fn input(Graph { weights }: &Graph) -> Input {
@@ -276,6 +276,6 @@ mod tests {
         let refused = Recorder::new::<Dfs>()
             .record::<Dfs>(&Graph::from_json(r#"{"weights": [[0,0.5],[0,0]]}"#).expect("a graph"))
             .expect_err("a half");
-        assert_eq!(refused.to_string(), "`weights` holds a number that is not 0, 1, 2, ..");
+        assert_eq!(refused.to_string(), "`weights` has a number that is not a non-negative integer");
     }
 }

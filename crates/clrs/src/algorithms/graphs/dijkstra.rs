@@ -159,20 +159,20 @@ mod tests {
         assert_eq!(reason([0, 0, 0, 2, 4]), None);
         assert!(
             reason([0, 0, 0, 0, 4])
-                .is_some_and(|reason| reason.starts_with("from 0, the pointers lead to 3 in 1, but a path by way of 1 in 0.3"))
+                .is_some_and(|reason| reason.starts_with("the path from 0 to 3 has length 1, but one through 1 has length 0.3"))
         );
         assert_eq!(reason([0, 0, 0, 4, 4]).as_deref(), Some("the pointers from node 3 do not lead to 0"));
-        assert_eq!(reason([0, 0, 0, 3, 4]).as_deref(), Some("node 3 points to itself, but can be reached from 0"));
-        assert_eq!(reason([0, 0, 1, 1, 4]).as_deref(), Some("node 2 points to 1, but has no edge from there"));
-        assert_eq!(reason([0, 0, 0, 1, 0]).as_deref(), Some("node 4 points to 0, but cannot be reached from 0"));
-        assert_eq!(reason([1, 0, 0, 1, 4]).as_deref(), Some("the source 0 points to 1, not to itself"));
+        assert_eq!(reason([0, 0, 0, 3, 4]).as_deref(), Some("node 3 points to itself, but is reachable from 0"));
+        assert_eq!(reason([0, 0, 1, 1, 4]).as_deref(), Some("node 2 points to 1, but there is no such edge"));
+        assert_eq!(reason([0, 0, 0, 1, 0]).as_deref(), Some("node 4 points to 0, but is not reachable from 0"));
+        assert_eq!(reason([1, 0, 0, 1, 4]).as_deref(), Some("the source 0 points to 1 instead of itself"));
     }
 
     #[test]
     fn negative_weights_and_sums_that_overflow_are_refused() {
         let reason = |json| record(json).err().expect("bad").to_string();
-        assert_eq!(reason(r#"{"weights": [[0,-1],[1,0]], "source": 0}"#), "`weights` holds a negative number");
-        let overflows = "`weights` are so large that a sum of them overflows";
+        assert_eq!(reason(r#"{"weights": [[0,-1],[1,0]], "source": 0}"#), "`weights` has a negative number");
+        let overflows = "the values of `weights` are too large: their sum overflows";
         assert_eq!(reason(r#"{"weights": [[0,1e308],[1,0]], "source": 0}"#), overflows);
     }
 }

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(reason(0, 4), None, "the diagonal");
         assert_eq!(reason(3, 2), None, "the other way around");
         assert_eq!(reason(1, 3).as_deref(), Some("the pointers from node 1 do not lead to 0"));
-        assert_eq!(reason(1, 2).as_deref(), Some("node 1 points to 2, but has no edge from there"));
+        assert_eq!(reason(1, 2).as_deref(), Some("node 1 points to 2, but there is no such edge"));
         let alone = "no path leads from 0 to 4, whose predecessor is 4, not 0";
         assert_eq!(reason(4, 4).as_deref(), Some(alone));
     }

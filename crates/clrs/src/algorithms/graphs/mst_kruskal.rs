@@ -281,9 +281,9 @@ mod tests {
         let graph = Graph::from_json(r#"{"weights": [[0,1,2,0],[1,0,3,0],[2,3,0,0],[0,0,0,4]]}"#).expect("valid");
         let reason = |output| MstKruskal::check(&graph, &output).err().map(|wrong| wrong.0);
         assert_eq!(reason(marked(4, &[(0, 1), (0, 2)])), None);
-        let heavier = "the edge 1 - 2 weighs 3, but 0 - 2 could take its place and weighs 2";
+        let heavier = "the edge 1 - 2 weighs 3, but could be replaced by 0 - 2, which weighs 2";
         assert_eq!(reason(marked(4, &[(0, 1), (1, 2)])).as_deref(), Some(heavier));
-        let unjoined = "nodes 0 and 2 have an edge, but the tree does not join them";
+        let unjoined = "nodes 0 and 2 are joined by an edge, but not by the tree";
         assert_eq!(reason(marked(4, &[(0, 1)])).as_deref(), Some(unjoined));
         assert_eq!(reason(marked(4, &[(0, 1), (0, 2), (1, 2)])).as_deref(), Some("the edge 1 - 2 closes a cycle"));
         assert_eq!(reason(marked(4, &[(0, 1), (0, 2), (0, 3)])).as_deref(), Some("0 - 3 is marked, but is no edge"));
@@ -296,7 +296,7 @@ mod tests {
     fn directed_graphs_and_weights_below_zero_are_refused() {
         let reason = |json| record(json).err().expect("bad").to_string();
         assert_eq!(reason(r#"{"weights": [[0,1],[0,0]]}"#), "the graph is directed: `weights` is not symmetric");
-        assert_eq!(reason(r#"{"weights": [[0,-1],[-1,0]]}"#), "`weights` holds a negative number");
+        assert_eq!(reason(r#"{"weights": [[0,-1],[-1,0]]}"#), "`weights` has a negative number");
     }
 
     /// All edges, in orders that make the pointers long.

@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(reason([0, 0, 5, 2, 3, 6, 7, 0, 2]), None, "by way of h instead of b to c");
         assert_eq!(
             reason([0, 0, 1, 2, 5, 2, 5, 6, 2]).as_deref(),
-            Some("the edge 5 - 4 weighs 10, but 3 - 4 could take its place and weighs 9")
+            Some("the edge 5 - 4 weighs 10, but could be replaced by 3 - 4, which weighs 9")
         );
     }
 
@@ -162,10 +162,10 @@ mod tests {
         let graph = SourcedGraph::from_json(triangle).expect("valid");
         let reason = |pi: [usize; 4]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
         assert_eq!(reason([1, 2, 2, 3]), None);
-        let heavier = "the edge 2 - 0 weighs 5, but 2 - 1 could take its place and weighs 3";
+        let heavier = "the edge 2 - 0 weighs 5, but could be replaced by 2 - 1, which weighs 3";
         assert_eq!(reason([2, 0, 2, 3]).as_deref(), Some(heavier));
         assert_eq!(reason([1, 0, 2, 3]).as_deref(), Some("the pointers from node 0 do not lead to 2"));
-        assert_eq!(reason([1, 2, 2, 2]).as_deref(), Some("node 3 points to 2, but cannot be reached from 2"));
+        assert_eq!(reason([1, 2, 2, 2]).as_deref(), Some("node 3 points to 2, but is not reachable from 2"));
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Algorithm for TopologicalSort {
     }
 
     fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
-        graph.weights.whole_weights()?;
+        graph.weights.integer_weights()?;
         acyclic(&graph.weights)
     }
 
@@ -222,6 +222,6 @@ mod tests {
         };
         assert_eq!(reason(r#"{"weights": [[0,1],[0,1]]}"#), "the graph has a cycle through node 1");
         assert!(reason(r#"{"weights": [[0,1],[1,0]]}"#).contains("a cycle through node"));
-        assert!(reason(r#"{"weights": [[0,0.5],[0,0]]}"#).contains("not 0, 1, 2"));
+        assert!(reason(r#"{"weights": [[0,0.5],[0,0]]}"#).contains("not a non-negative integer"));
     }
 }

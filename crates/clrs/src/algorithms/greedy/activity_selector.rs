@@ -184,7 +184,7 @@ mod tests {
     fn a_bad_problem_is_refused_with_its_reason() {
         use crate::AnyAlgorithm;
         let reason = |json| ActivitySelector.record_json(json, &mut ActivitySelector.recorder()).expect_err("bad").to_string();
-        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1, 1]}"#), "activity 1 ends before it begins");
-        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1]}"#), "`start` has 2 numbers, `finish` 1");
+        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1, 1]}"#), "activity 1 finishes before it starts");
+        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1]}"#), "`start` has 2 values, `finish` has 1");
     }
 }

@@ -127,7 +127,7 @@ impl Algorithm for TaskScheduling {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, and whole")]
 fn whole(deadline: f64) -> Result<u32, InvalidProblem> {
     let fits = (0.0..=f64::from(u32::MAX)).contains(&deadline) && deadline.fract() == 0.0;
-    ensure_valid(fits, || "`d` holds a number that is not 1, 2, .. 4294967295".into())?;
+    ensure_valid(fits, || "`d` has a number that is not 1, 2, .. 4294967295".into())?;
     Ok(deadline as u32)
 }
 
@@ -171,8 +171,8 @@ mod tests {
     fn a_bad_problem_is_refused_with_its_reason() {
         use crate::AnyAlgorithm;
         let reason = |json| TaskScheduling.record_json(json, &mut TaskScheduling.recorder()).expect_err("bad").to_string();
-        assert_eq!(reason(r#"{"deadline": [0], "weight": [1]}"#), "`deadline` holds a 0: a task takes one unit of time");
-        assert_eq!(reason(r#"{"deadline": [1], "weight": []}"#), "`deadline` has 1 numbers, `weight` 0");
+        assert_eq!(reason(r#"{"deadline": [0], "weight": [1]}"#), "`deadline` has a 0; deadlines start at 1");
+        assert_eq!(reason(r#"{"deadline": [1], "weight": []}"#), "`deadline` has 1 values, `weight` has 0");
         assert!(reason(r#"{"deadline": [1.5], "weight": [1]}"#).starts_with("not a problem of this algorithm"));
     }
 
@@ -182,7 +182,7 @@ mod tests {
         for deadline in [0.5, -1.0, 1e10, f64::NAN] {
             let inputs = [Cells::Scalar(&[0.0]), Cells::Scalar(&[deadline]), Cells::Scalar(&[1.0])];
             let refused = TaskScheduling.check(1, &inputs, &[Cells::Class(&[1])]).expect_err("not whole");
-            assert_eq!(refused.to_string(), "`d` holds a number that is not 1, 2, .. 4294967295");
+            assert_eq!(refused.to_string(), "`d` has a number that is not 1, 2, .. 4294967295");
         }
     }
 }

@@ -138,6 +138,6 @@ mod tests {
     fn one_key_is_refused() {
         let alone = Keys { key: vec![1.0] };
         let refused = Recorder::new::<Quicksort>().record::<Quicksort>(&alone).expect_err("nothing to tell");
-        assert_eq!(refused.to_string(), "quicksort needs at least 2 nodes, not 1");
+        assert_eq!(refused.to_string(), "quicksort needs at least 2 nodes, found 1");
     }
 }

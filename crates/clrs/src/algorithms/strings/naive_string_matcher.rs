@@ -156,9 +156,9 @@ mod tests {
     fn a_pattern_must_fit() {
         let reason =
             |json| NaiveStringMatcher.record_json(json, &mut NaiveStringMatcher.recorder()).expect_err("bad").to_string();
-        assert_eq!(reason(r#"{"text": "ab", "pattern": "abc"}"#), "the pattern has 3 letters, more than the text, which has 2");
+        assert_eq!(reason(r#"{"text": "ab", "pattern": "abc"}"#), "the pattern (3 letters) is longer than the text (2 letters)");
         assert_eq!(reason(r#"{"text": "ab", "pattern": ""}"#), "`pattern` is empty");
-        assert!(reason(r#"{"text": "aB", "pattern": "a"}"#).contains("`B` is none of the letters a, b, c, d"));
+        assert!(reason(r#"{"text": "aB", "pattern": "a"}"#).contains("`B` is not one of the letters a, b, c, d"));
     }
 
     /// The needle's whole range is looked at, where the reference would fail only by chance.
@@ -169,11 +169,14 @@ mod tests {
             NaiveStringMatcher.problem_buffer(size, &settings).err().map(|error| error.to_string())
         };
         assert_eq!(refused(16, &["length_needle=-7"]), None);
-        let reason = "a pattern of 8 needs a text of at least 9 letters, and size 16 leaves fewer";
+        let reason = "a pattern of 8 letters needs a text of at least 9; size 16 is too small";
         assert_eq!(refused(16, &["length_needle=-8"]).as_deref(), Some(reason));
         assert_eq!(refused(16, &["length_needle=8"]).as_deref(), Some(reason));
-        assert_eq!(refused(16, &["length_needle=0"]).as_deref(), Some("`length_needle` is 0: there must be a pattern"));
-        assert_eq!(refused(16, &["chars=5"]).as_deref(), Some("`chars` is 5; there are 1 to 4 letters"));
+        assert_eq!(
+            refused(16, &["length_needle=0"]).as_deref(),
+            Some("`length_needle` is 0; the pattern needs at least one letter")
+        );
+        assert_eq!(refused(16, &["chars=5"]).as_deref(), Some("`chars` is 5; it must be from 1 to 4"));
         assert!(refused(2, &[]).is_some() && refused(3, &[]).is_none());
         assert!(refused(16, &["length_needle=-9223372036854775808"]).is_some());
     }

@@ -1,9 +1,7 @@
+use clrs::RandomState;
 use serde::Deserialize;
 
-use super::RandomState;
-
-/// Recorded from `NumPy`: `cargo xtask goldens random`.
-const RECORDED: &str = include_str!("../../../../golden/random.json");
+use crate::recorded;
 
 #[derive(Deserialize)]
 struct Recording {
@@ -33,20 +31,20 @@ struct Draw {
 }
 
 #[test]
-fn every_method_draws_what_numpy_draws_and_leaves_the_stream_where_numpy_leaves_it() {
-    let recording: Recording = serde_json::from_str(RECORDED).expect("recorded JSON");
+fn every_method_returns_and_consumes_what_numpy_does() {
+    let recording: Recording = recorded::read("random.json");
     for Stream { seed, draws, next } in recording.streams {
         let mut random = RandomState::new(seed);
         for Draw { method, arguments, values } in draws {
             assert_eq!(draw(&mut random, &method, &arguments), values, "seed {seed}: {method}{arguments:?}");
         }
-        assert_eq!(random.word(), next, "seed {seed}: the stream afterwards");
+        assert_eq!(random.word(), next, "seed {seed}: random stream afterwards");
     }
 }
 
 #[test]
-fn the_stream_of_one_sample_is_numpys_for_the_list_of_seed_and_number() {
-    let recording: Recording = serde_json::from_str(RECORDED).expect("recorded JSON");
+fn the_stream_of_a_sample_is_that_of_numpy_for_the_seed_and_index() {
+    let recording: Recording = recorded::read("random.json");
     for OneSample { seed, sample, words } in recording.samples {
         let mut random = RandomState::of_sample(seed, sample);
         let drawn: Vec<u32> = words.iter().map(|_| random.word()).collect();
@@ -54,11 +52,7 @@ fn the_stream_of_one_sample_is_numpys_for_the_list_of_seed_and_number() {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the recording's sizes and bounds are small whole numbers"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the recorded sizes and bounds are small integers")]
 fn draw(random: &mut RandomState, method: &str, arguments: &[f64]) -> serde_json::Value {
     match (method, arguments) {
         ("uniform", &[low, high, count]) => random.uniforms(low, high, count as usize).into_iter().map(hex).collect(),
@@ -68,11 +62,11 @@ fn draw(random: &mut RandomState, method: &str, arguments: &[f64]) -> serde_json
         ("permutation", &[count]) => random.permutation(count as usize).into(),
         ("choice", &[count, 1.0]) => vec![random.choice(count as usize)].into(),
         ("choice", &[count, draws]) => random.choices(count as usize, draws as usize).into(),
-        other => panic!("the recording has {other:?}"),
+        other => panic!("unexpected call {other:?} in the recording"),
     }
 }
 
-/// Python's `float.hex`, for doubles that are 0 or normal.
+/// Python's `float.hex` for zero and normal doubles.
 fn hex(x: f64) -> String {
     let (sign, bits) = (if x.is_sign_negative() { "-" } else { "" }, x.to_bits());
     let exponent = i64::try_from(bits >> 52 & 0x7ff).expect("eleven bits") - 1023;

@@ -1,7 +1,7 @@
-//! `NumPy`'s legacy `RandomState`, bit for bit, over a library's MT19937.
+//! `NumPy`'s legacy `RandomState`, bit for bit, based on MT19937.
 //!
-//! Every draw of the benchmark goes through here, in the reference's order. What each method consumes of the stream is part
-//! of the contract: two programs agree on the thousandth sample only if they agree on every draw before it.
+//! All random numbers of the benchmark are drawn here, in the reference's order. How many words of the stream a method
+//! consumes is part of its contract: two programs agree on the thousandth sample only if they agree on every earlier draw.
 
 use rand_mt::Mt;
 
@@ -10,14 +10,15 @@ use rand_mt::Mt;
 pub struct RandomState(Mt);
 
 impl RandomState {
-    /// The generator of a seed.
+    /// Creates the generator of a seed.
     pub fn new(seed: u32) -> RandomState {
         RandomState(Mt::new(seed))
     }
 
-    /// The generator of one sample of a set that is seeded in parallel: `RandomState([seed, sample % 2**32, sample // 2**32])`.
+    /// Creates the generator of one sample with [`Seeding::Parallel`](crate::sampling::Seeding::Parallel):
+    /// `RandomState([seed, sample % 2**32, sample // 2**32])`.
     pub fn of_sample(seed: u32, sample: u64) -> RandomState {
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves of 64 bits")]
         let (low, high) = (sample as u32, (sample >> 32) as u32);
         RandomState(Mt::new_with_key([seed, low, high]))
     }
@@ -28,12 +29,12 @@ impl RandomState {
         self.0.next_u32()
     }
 
-    /// A number in [0, 1) with 53 random bits, of two words.
+    /// A number in [0, 1) with 53 random bits, from two words.
     pub fn double(&mut self) -> f64 {
-        part(self.bits())
+        unit_interval(self.bits())
     }
 
-    /// 53 random bits, of two words.
+    /// 53 random bits, from two words.
     #[inline]
     fn bits(&mut self) -> u64 {
         let (high, low) = (self.word() >> 5, self.word() >> 6);
@@ -53,11 +54,11 @@ impl RandomState {
     /// `randint(low, high)`, `high` excluded.
     ///
     /// # Panics
-    /// If there is nothing to draw from, or more than 2^32 numbers.
+    /// If the range is empty or larger than 2^32.
     pub fn integer(&mut self, low: i64, high: i64) -> i64 {
-        assert!(low < high, "no whole number is at least {low} and below {high}");
-        let most = u32::try_from(high.abs_diff(low) - 1).expect("a range of at most 2^32");
-        low + i64::from(self.at_most(most))
+        assert!(low < high, "the range from {low} to {high} is empty");
+        let max = u32::try_from(high.abs_diff(low) - 1).expect("a range of at most 2^32");
+        low + i64::from(self.at_most(max))
     }
 
     /// `randint(low, high, size=count)`, `high` excluded.
@@ -65,29 +66,29 @@ impl RandomState {
         (0..count).map(|_| self.integer(low, high)).collect()
     }
 
-    /// `choice(count)`: a place in a list. A list of one costs no draw.
+    /// `choice(count)`: an index below `count`. Consumes nothing if `count` is 1.
     ///
     /// # Panics
-    /// If the list is empty.
+    /// If `count` is 0.
     pub fn choice(&mut self, count: usize) -> usize {
-        let last = count.checked_sub(1).expect("a list to choose from");
-        self.at_most(u32::try_from(last).expect("a list of at most 2^32")) as usize
+        let last = count.checked_sub(1).expect("`count` is at least 1");
+        self.at_most(u32::try_from(last).expect("`count` is at most 2^32")) as usize
     }
 
-    /// `choice(count, (draws,))`: places in a list, with replacement.
+    /// `choice(count, (draws,))`: indices below `count`, with replacement.
     pub fn choices(&mut self, count: usize, draws: usize) -> Vec<usize> {
         (0..draws).map(|_| self.choice(count)).collect()
     }
 
     /// `binomial(1, p)`.
     pub fn bernoulli(&mut self, p: f64) -> bool {
-        Coin::new(p).toss(self)
+        Bernoulli::new(p).sample(self)
     }
 
     /// `binomial(1, p, size=count)`.
     pub fn bernoullis(&mut self, p: f64, count: usize) -> Vec<bool> {
-        let coin = Coin::new(p);
-        (0..count).map(|_| coin.toss(self)).collect()
+        let bernoulli = Bernoulli::new(p);
+        (0..count).map(|_| bernoulli.sample(self)).collect()
     }
 
     /// `permutation(count)`.
@@ -99,52 +100,52 @@ impl RandomState {
         order
     }
 
-    /// A whole number from 0 to `most`: words are masked, and drawn again while they are too large.
-    fn at_most(&mut self, most: u32) -> u32 {
-        if most == 0 {
+    /// An integer from 0 to `max`, by rejection: words are masked, and drawn again while they are too large.
+    fn at_most(&mut self, max: u32) -> u32 {
+        if max == 0 {
             return 0;
         }
-        let mask = u32::MAX >> most.leading_zeros();
+        let mask = u32::MAX >> max.leading_zeros();
         loop {
             let drawn = self.word() & mask;
-            if drawn <= most {
+            if drawn <= max {
                 return drawn;
             }
         }
     }
 }
 
-/// What 53 random bits are as a number in [0, 1).
-fn part(bits: u64) -> f64 {
-    bits as f64 / BITS as f64
+/// Maps 53 bits to [0, 1).
+fn unit_interval(bits: u64) -> f64 {
+    bits as f64 / RANGE as f64
 }
 
-/// How many numbers 53 bits can be.
-const BITS: u64 = 1 << 53;
+/// Number of values of 53 bits.
+const RANGE: u64 = 1 << 53;
 
-/// One trial of `NumPy`'s binomial by inversion, which tosses the rarer side. The reference compares doubles; each of them is
-/// 53 bits, so whole numbers say the same, and without a branch that no processor could predict.
+/// One trial of `NumPy`'s binomial by inversion, which samples the less likely outcome. `NumPy` compares doubles of 53 bits;
+/// comparing the bits is equivalent and needs no unpredictable branch.
 #[derive(Clone, Copy)]
-struct Coin {
-    /// Bits below this are the common side.
+struct Bernoulli {
+    /// Bits below this bound are the more likely outcome.
     common: u64,
-    /// Bits from there and below this are the rarer side. By rounding there may be some left over: these are drawn again.
+    /// Bits from `common` up to this bound are the less likely outcome. Rounding may leave a rest, which is drawn again.
     known: u64,
-    /// What the rarer side means.
+    /// The less likely outcome.
     rare: bool,
 }
 
-impl Coin {
-    fn new(p: f64) -> Coin {
+impl Bernoulli {
+    fn new(p: f64) -> Bernoulli {
         let (p, rare) = if p > 0.5 { (1.0 - p, false) } else { (p, true) };
         let q = libm::exp(libm::log(1.0 - p));
-        let common = first(|bits| part(bits) > q);
-        let known = first(|bits| bits >= common && part(bits) - q > p * q / (1.0 - p));
-        Coin { common, known, rare }
+        let common = first(|bits| unit_interval(bits) > q);
+        let known = first(|bits| bits >= common && unit_interval(bits) - q > p * q / (1.0 - p));
+        Bernoulli { common, known, rare }
     }
 
     #[inline]
-    fn toss(self, random: &mut RandomState) -> bool {
+    fn sample(self, random: &mut RandomState) -> bool {
         loop {
             let bits = random.bits();
             if bits < self.known {
@@ -154,15 +155,12 @@ impl Coin {
     }
 }
 
-/// The first bits that something holds of; it must hold of all that follow too.
+/// The smallest value for which a monotone predicate holds.
 fn first(holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (0, BITS);
+    let (mut low, mut high) = (0, RANGE);
     while low < high {
         let middle = u64::midpoint(low, high);
         if holds(middle) { high = middle } else { low = middle + 1 }
     }
     low
 }
-
-#[cfg(test)]
-mod tests;
