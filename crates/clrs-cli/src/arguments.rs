@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use clrs::sampling::Settings;
+use clrs::sampling::SamplerOptions;
 use clrs::{AnyAlgorithm, Registry};
 #[cfg(feature = "networks")]
 use clrs_nn::device::{self, Device};
@@ -32,8 +32,8 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    pub(crate) fn settings(&self) -> Result<Settings> {
-        Ok(Settings::parse(self.settings.iter().map(String::as_str))?)
+    pub(crate) fn settings(&self) -> Result<SamplerOptions> {
+        Ok(SamplerOptions::parse(self.settings.iter().map(String::as_str))?)
     }
 }
 

@@ -58,9 +58,9 @@ fn parts_made_alone_are_the_parts_of_the_whole() {
         assert!(made.status.success(), "{}", text(&made.stderr));
     }
     let read = |set: &PathBuf| clrs_store::SetReader::open(set).and_then(|mut reader| reader.read_all()).expect("a set");
-    let mut runs: Vec<clrs::Runs> = sets(folder.path()).iter().map(read).collect();
+    let mut runs: Vec<clrs::Trajectories> = sets(folder.path()).iter().map(read).collect();
     let whole = runs.pop().expect("its name is the last");
-    let parts: Vec<_> = runs.iter().flat_map(clrs::Runs::iter).collect();
+    let parts: Vec<_> = runs.iter().flat_map(clrs::Trajectories::iter).collect();
     assert_eq!((runs.len(), parts.len(), whole.len()), (3, 100, 100));
     for (part, whole) in parts.iter().zip(whole.iter()) {
         assert!(part.iter().eq(whole.iter()));

@@ -1,8 +1,8 @@
 //! From logits to decisions, and from decisions to a judgement.
 
 use burn::tensor::Tensor;
-use clrs::batch::{Array, Data, row_shape};
-use clrs::score::{self, Verdict};
+use clrs::batch::{Array, ArrayData, row_shape};
+use clrs::score::{self, SampleResult};
 use clrs::{AnyAlgorithm, Batch as Dense, Column, Kind, Probe, Spec, Trajectory};
 
 use crate::batch::Batch;
@@ -21,7 +21,7 @@ pub(crate) fn decide(batch: &Batch, place: usize, logits: Tensor<3>) -> Array {
 pub(crate) fn undecided(probe: &Probe, batch: &Batch) -> Array {
     let shape: Vec<usize> = [batch.samples()].into_iter().chain(row_shape(probe, batch.nodes())).collect();
     let cells = shape.iter().product();
-    Array { shape, data: Data::F64(vec![0.0; cells]) }
+    Array { shape, data: ArrayData::F64(vec![0.0; cells]) }
 }
 
 /// Writes decisions on some samples, `[samples, R, K]`, to their places: pointers as nodes again.
@@ -33,7 +33,7 @@ pub(crate) fn write(
     array: &mut Array,
 ) {
     let decided: Vec<f32> = feedback::hard(probe.kind, logits, SCORED).try_into_vec_as().expect("f32");
-    let Data::F64(values) = &mut array.data else { unreachable!("`undecided` makes no other") };
+    let ArrayData::F64(values) = &mut array.data else { unreachable!("`undecided` makes no other") };
     let row = values.len() / array.shape[0];
     let as_nodes = probe.kind == Kind::Pointer || probe.kind == Kind::Permutation;
     for (decided, sample) in decided.chunks_exact(decided.len() / places.len()).zip(places) {
@@ -60,14 +60,14 @@ pub(crate) struct Answers {
 pub(crate) struct Judgement {
     pub(crate) outcome: Outcome,
     pub(crate) predicted: Vec<Vec<Column>>,
-    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) verdicts: Vec<SampleResult>,
 }
 
 impl Answers {
     /// Adds a batch.
     pub(crate) fn add(&mut self, truth: &[(Probe, Array)], predicted: &[Array]) {
         if self.probes.is_empty() {
-            let empty = |array: &Array| Array { shape: [&[0], &array.shape[1..]].concat(), data: Data::F64(Vec::new()) };
+            let empty = |array: &Array| Array { shape: [&[0], &array.shape[1..]].concat(), data: ArrayData::F64(Vec::new()) };
             self.probes = truth.iter().map(|(probe, _)| probe.clone()).collect();
             self.truth = truth.iter().map(|(_, array)| empty(array)).collect();
             self.predicted = self.truth.clone();
@@ -85,15 +85,16 @@ impl Answers {
         let named: Vec<(&str, &Array)> = probes.iter().map(|probe| &*probe.name).zip(&predicted).collect();
         let scores = score::evaluate(&whole, &named)?;
         let pairs: Vec<(&Probe, &Array)> = probes.iter().zip(&predicted).collect();
-        let predicted = score::harden(&pairs, samples.len(), nodes)?;
-        let verdicts = score::verdicts(algorithm, samples, &predicted)?;
-        let share =
-            |holds: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| holds(verdict)).count() as f64 / verdicts.len() as f64;
+        let predicted = score::hard_decode(&pairs, samples.len(), nodes)?;
+        let verdicts = score::check_samples(algorithm, samples, &predicted)?;
+        let share = |holds: fn(&SampleResult) -> bool| {
+            verdicts.iter().filter(|verdict| holds(verdict)).count() as f64 / verdicts.len() as f64
+        };
         let outcome = Outcome {
             outputs: scores.outputs,
             score: scores.score,
-            validity: share(|verdict| verdict.wrong.is_none()),
-            exactness: share(|verdict| verdict.exact),
+            validity: share(|verdict| verdict.failure.is_none()),
+            exactness: share(|verdict| verdict.exact_match),
         };
         Ok(Judgement { outcome, predicted, verdicts })
     }
@@ -101,11 +102,11 @@ impl Answers {
 
 /// Adds an array at the end along the first axis, as f64.
 fn append(all: &mut Array, array: &Array) {
-    let Data::F64(values) = &mut all.data else { unreachable!("`Answers::add` makes no other") };
+    let ArrayData::F64(values) = &mut all.data else { unreachable!("`Answers::add` makes no other") };
     match &array.data {
-        Data::F64(data) => values.extend_from_slice(data),
-        Data::F32(data) => values.extend(data.iter().map(|&x| f64::from(x))),
-        Data::I64(data) => values.extend(data.iter().map(|&x| x as f64)),
+        ArrayData::F64(data) => values.extend_from_slice(data),
+        ArrayData::F32(data) => values.extend(data.iter().map(|&x| f64::from(x))),
+        ArrayData::I64(data) => values.extend(data.iter().map(|&x| x as f64)),
     }
     all.shape[0] += array.shape[0];
 }

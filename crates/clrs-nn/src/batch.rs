@@ -7,7 +7,7 @@
 //! Samples that have ended are at the back: each step of the network computes the prefix that is still alive.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use clrs::batch::{Array, Data};
+use clrs::batch::{Array, ArrayData};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
 /// Samples of one algorithm and size.
@@ -232,10 +232,10 @@ fn whole(number: f64) -> usize {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]
-fn push_f32(data: &Data, range: std::ops::Range<usize>, into: &mut Vec<f32>) {
+fn push_f32(data: &ArrayData, range: std::ops::Range<usize>, into: &mut Vec<f32>) {
     match data {
-        Data::F64(values) => into.extend(values[range].iter().map(|&value| value as f32)),
-        Data::F32(values) => into.extend(&values[range]),
-        Data::I64(values) => into.extend(values[range].iter().map(|&value| value as f32)),
+        ArrayData::F64(values) => into.extend(values[range].iter().map(|&value| value as f32)),
+        ArrayData::F32(values) => into.extend(&values[range]),
+        ArrayData::I64(values) => into.extend(values[range].iter().map(|&value| value as f32)),
     }
 }

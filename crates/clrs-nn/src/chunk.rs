@@ -151,7 +151,7 @@ pub(crate) fn chosen(values: &[f32], marks: &[bool]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clrs::sampling::{Sampler, Settings, Stream};
+    use clrs::sampling::{Sampler, SamplerOptions, Stream};
 
     /// Samples in lanes: every step of every sample comes once and in order, whatever the length of chunks.
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         let registry = clrs::Registry::builtin();
         let algorithm = registry.iter().next().expect("an algorithm");
         for length in [1, 3, 7] {
-            let sampler = Sampler::new(algorithm, 4, 1, &Settings::default()).expect("a sampler");
+            let sampler = Sampler::new(algorithm, 4, 1, &SamplerOptions::default()).expect("a sampler");
             let (mut stream, mut seen) = (Stream::new(sampler), Vec::new());
             let mut lanes = Lanes::new(2, length);
             let mut found: Vec<Vec<(bool, bool, bool)>> = vec![Vec::new(); 2];

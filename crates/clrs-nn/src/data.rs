@@ -9,7 +9,7 @@ use clrs::clrs30::{BenchmarkSet, Split, Version};
 use clrs::random::RandomState;
 use clrs::sampling::{FixedSet, SampleError, Sampler};
 use clrs::transform::{TransformError, cyclic_permutations, plain_permutations, predecessors_as_input, random_positions};
-use clrs::{AnyAlgorithm, Kind, Probe, Recorder, Runs, Spec, Trajectory, training};
+use clrs::{AnyAlgorithm, Kind, Probe, Recorder, Spec, Trajectories, Trajectory, training};
 use clrs_store::{SetReader, StoreError};
 
 use crate::recipe::{ON_THE_FLY, Order, Permutations, Recipe};
@@ -59,7 +59,7 @@ impl Changes {
         let stream = ((split as u64 + 1) << 56) | ((index as u64) << 40);
         Changes {
             positions: (recipe.random_pos && split != Split::Test).then_some((recipe.data_seed, stream)),
-            pred_as_input: recipe.pred_as_input && training::has_fixed_order(algorithm),
+            pred_as_input: recipe.pred_as_input && algorithm.fixed_order(),
             permutations: recipe.permutations,
         }
     }
@@ -97,7 +97,7 @@ pub struct Source {
 
 enum Samples {
     Fixed {
-        runs: Runs,
+        runs: Trajectories,
         order: Order,
         seed: (u32, u64),
     },
@@ -175,7 +175,7 @@ impl Source {
                 let turn = turn(number, samplers.len());
                 let recorded = samplers[turn].record(count, recorder);
                 recorded.map_err(|error| DataError::Sample { algorithm: algorithm(), error: error.into() })?;
-                clrs::Batch::new(&recorder.runs().iter().collect::<Vec<_>>(), 0)
+                clrs::Batch::new(&recorder.trajectories().iter().collect::<Vec<_>>(), 0)
             }
         };
         let batch = batch.map_err(|error| DataError::Padding { algorithm: algorithm(), error })?;
@@ -183,7 +183,7 @@ impl Source {
     }
 
     /// Samples of a fixed set.
-    pub(crate) fn fixed(&self) -> Option<&Runs> {
+    pub(crate) fn fixed(&self) -> Option<&Trajectories> {
         if let Samples::Fixed { runs, .. } = &self.samples { Some(runs) } else { None }
     }
 
@@ -217,8 +217,8 @@ pub fn recorded_spec(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm) -> R
 /// The probes that a network for an algorithm has by a recipe.
 pub fn network_spec(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm) -> Result<Spec, DataError> {
     let failed = |error| DataError::Sample { algorithm: algorithm.name().into(), error };
-    let sampler = Sampler::new(algorithm, SMALL, 0, &clrs::Settings::default()).map_err(failed)?;
-    let runs = FixedSet::new(sampler, 1).map_err(failed)?.into_runs();
+    let sampler = Sampler::new(algorithm, SMALL, 0, &clrs::SamplerOptions::default()).map_err(failed)?;
+    let runs = FixedSet::new(sampler, 1).map_err(failed)?.into_trajectories();
     let runs = with_probes(runs, &recorded_spec(recipe, algorithm)?, algorithm)?;
     let padding = |error| DataError::Padding { algorithm: algorithm.name().into(), error };
     let batch = clrs::Batch::new(&[runs.get(0)], 0).map_err(padding)?;
@@ -230,7 +230,7 @@ pub fn network_spec(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm) -> Re
 const SMALL: usize = 4;
 
 /// The same samples with the probes of another spec: those that it does not name are left out.
-pub fn with_probes(runs: Runs, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Runs, DataError> {
+pub fn with_probes(runs: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
     // Versions of the benchmark differ in whether an order of the nodes is called one, or plain pointers.
     let plain = |kind: Kind| if kind == Kind::Permutation { Kind::Pointer } else { kind };
     let same = |a: &Probe, b: &Probe| (a.stage, a.location, plain(a.kind)) == (b.stage, b.location, plain(b.kind));
@@ -250,24 +250,24 @@ fn turn(number: u64, count: usize) -> usize {
 
 /// The samples that a recipe validates an algorithm on: the set of the benchmark or the folder, or as many as it says, made
 /// on the fly at the largest size.
-pub fn validation(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Runs, DataError> {
+pub fn validation(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Trajectories, DataError> {
     if recipe.data != ON_THE_FLY {
         let runs = fixed(&recipe.data, algorithm, Split::Val)?;
         // In a folder, the two sets may have come from different versions.
         return with_probes(runs, &recorded_spec(recipe, algorithm)?, algorithm);
     }
     let size = training::sizes(algorithm, &recipe.lengths).into_iter().max().ok_or(DataError::NoLengths)?;
-    let count = recipe.val_samples * training::sample_multiplier(algorithm);
+    let count = recipe.val_samples * algorithm.eval_multiplier();
     let sampler = sampler(recipe, algorithm, size, seed(recipe.data_seed, index, VALIDATION))?;
     let set = FixedSet::new(sampler, count).map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })?;
-    Ok(set.into_runs())
+    Ok(set.into_trajectories())
 }
 
 /// The place of validation among the sizes of an algorithm.
 const VALIDATION: usize = (1 << 20) - 1;
 
 fn sampler(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, size: usize, seed: u32) -> Result<Sampler, DataError> {
-    let options = training::options(algorithm, &recipe.edge_chances);
+    let options = training::sampler_options(algorithm, &recipe.edge_chances);
     Sampler::new(algorithm, size, seed, &options).map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })
 }
 
@@ -277,12 +277,12 @@ fn seed(seed: u32, algorithm: usize, place: usize) -> u32 {
 }
 
 /// A fixed set, whole: of the benchmark, or of a folder.
-pub fn fixed(data: &str, algorithm: &'static dyn AnyAlgorithm, split: Split) -> Result<Runs, DataError> {
+pub fn fixed(data: &str, algorithm: &'static dyn AnyAlgorithm, split: Split) -> Result<Trajectories, DataError> {
     if let Ok(version) = data.parse::<Version>() {
         let set = benchmark_set(version, algorithm, split)?;
         let failed = |error| DataError::Sample { algorithm: algorithm.name().into(), error };
-        let sampler = Sampler::new(algorithm, set.size, set.seed, &clrs::Settings::default()).map_err(failed)?;
-        let runs = FixedSet::new(sampler, set.samples).map_err(failed)?.into_runs();
+        let sampler = Sampler::new(algorithm, set.size, set.seed, &clrs::SamplerOptions::default()).map_err(failed)?;
+        let runs = FixedSet::new(sampler, set.samples).map_err(failed)?.into_trajectories();
         return Ok(runs.with_spec(&set.spec));
     }
     let folder = Path::new(data);

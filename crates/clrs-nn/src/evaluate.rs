@@ -3,8 +3,8 @@
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
-use clrs::score::{HintScore, HintScorer, ScoreError, Verdict};
-use clrs::{AnyAlgorithm, Array, Batch as Dense, Cells, Column, Probe, Runs, Stage, Trajectory};
+use clrs::score::{HintScore, HintScorer, SampleResult, ScoreError};
+use clrs::{AnyAlgorithm, Array, Batch as Dense, Cells, Column, Probe, Stage, Trajectories, Trajectory};
 
 use crate::answers::{Answers, Judgement, decide, undecided, write};
 use crate::batch::{Batch, part_of};
@@ -85,7 +85,7 @@ pub struct Report {
     /// The outputs of every sample as the network decided on them, in the order of the algorithm's outputs.
     pub predicted: Vec<Vec<Column>>,
     /// What is to be said of them.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<SampleResult>,
     /// Steps that the network took, the mean over samples.
     pub mean_steps: f64,
     /// Scores of hints, if they were asked for and are predicted.
@@ -120,7 +120,7 @@ pub enum EvaluateError {
 /// After every batch `on_batch` is told how many samples were in it.
 pub fn examine(
     candidate: Candidate<'_>,
-    runs: &Runs,
+    runs: &Trajectories,
     changes: &Changes,
     manner: Manner,
     on_batch: &mut dyn FnMut(usize) -> Flow,
@@ -153,7 +153,7 @@ pub fn examine(
 }
 
 /// Whether a network can read all samples.
-pub(crate) fn check_size(network: &Network, runs: &Runs) -> Result<(), EvaluateError> {
+pub(crate) fn check_size(network: &Network, runs: &Trajectories) -> Result<(), EvaluateError> {
     let nodes = runs.iter().map(|sample| sample.nodes()).max().unwrap_or(0);
     match network.most_nodes() {
         Some(most) if nodes > most => Err(EvaluateError::TooManyNodes { nodes, most }),
@@ -162,7 +162,7 @@ pub(crate) fn check_size(network: &Network, runs: &Runs) -> Result<(), EvaluateE
 }
 
 /// All samples of a set. They are judged together, so they are of one size.
-fn judged_samples(runs: &Runs) -> Result<Vec<Trajectory<'_>>, EvaluateError> {
+fn judged_samples(runs: &Trajectories) -> Result<Vec<Trajectory<'_>>, EvaluateError> {
     let samples: Vec<Trajectory<'_>> = runs.iter().collect();
     if samples.is_empty() {
         return Err(EvaluateError::NoSamples);
@@ -211,13 +211,13 @@ impl Part {
 
 /// Samples of one set in batches that the network reads, to be judged again and again.
 pub struct Examples {
-    runs: Runs,
+    runs: Trajectories,
     batches: Vec<Prepared>,
 }
 
 impl Examples {
     /// Cuts samples into batches and changes them as a recipe says.
-    pub fn new(runs: Runs, changes: &Changes, batch_size: usize) -> Result<Examples, EvaluateError> {
+    pub fn new(runs: Trajectories, changes: &Changes, batch_size: usize) -> Result<Examples, EvaluateError> {
         let samples = judged_samples(&runs)?;
         let batches = samples.chunks(batch_size).enumerate();
         let batches = batches.map(|(number, samples)| Prepared::new(samples, changes, number as u64));
@@ -276,8 +276,8 @@ impl Prepared {
 }
 
 /// The samples as if they ended after their first step.
-fn first_rows(samples: &[Trajectory<'_>]) -> Runs {
-    let mut first = Runs::new(samples[0].spec().clone());
+fn first_rows(samples: &[Trajectory<'_>]) -> Trajectories {
+    let mut first = Trajectories::new(samples[0].spec().clone());
     for sample in samples {
         let cells = sample.iter().map(|(probe, cells)| cells.slice(0..probe.width(sample.nodes())));
         let cells: Vec<Cells<'_>> = cells.collect();

@@ -1,7 +1,7 @@
 //! Scores of hints while a network runs: a step at a time, since all steps of a batch can take gigabytes.
 
 use clrs::score::HintScorer;
-use clrs::{Array, Batch as Dense, Cells, Data, Probe, Runs, Spec, Stage, Trajectory};
+use clrs::{Array, ArrayData, Batch as Dense, Cells, Probe, Spec, Stage, Trajectories, Trajectory};
 
 use crate::answers::{undecided, write};
 use crate::batch::Batch;
@@ -76,7 +76,7 @@ impl<'w> HintWatch<'w> {
 fn row(samples: &[Trajectory<'_>], places: &[usize], step: usize) -> Result<Dense, EvaluateError> {
     let is_hint = |probe: &&Probe| probe.stage == Stage::Hint;
     let spec = samples[0].spec().iter().filter(is_hint).cloned().collect();
-    let mut runs = Runs::new(Spec::new(spec).expect("names are taken once"));
+    let mut runs = Trajectories::new(Spec::new(spec).expect("names are taken once"));
     for sample in places.iter().map(|&place| &samples[place]) {
         let cells = sample.iter().filter(|(probe, _)| is_hint(probe)).map(|(probe, cells)| {
             let width = probe.width(sample.nodes());
@@ -89,8 +89,8 @@ fn row(samples: &[Trajectory<'_>], places: &[usize], step: usize) -> Result<Dens
 
 /// Some samples of an array.
 fn some(array: &Array, places: &[usize]) -> Array {
-    let Data::F64(values) = &array.data else { unreachable!("decisions are f64") };
+    let ArrayData::F64(values) = &array.data else { unreachable!("decisions are f64") };
     let row = values.len() / array.shape[0];
     let values = places.iter().flat_map(|&place| &values[place * row..][..row]).copied().collect();
-    Array { shape: [&[places.len()], &array.shape[1..]].concat(), data: Data::F64(values) }
+    Array { shape: [&[places.len()], &array.shape[1..]].concat(), data: ArrayData::F64(values) }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use burn::tensor::{Device, Tensor};
-use clrs::{Data, Dense, Kind, Location, Probe, Spec, Stage};
+use clrs::{ArrayData, DType, Kind, Location, Probe, Spec, Stage};
 use serde_json::Value;
 
 use crate::batch::Batch;
@@ -202,12 +202,12 @@ pub fn batch(file: &NamedArrays, prefix: &str) -> Option<clrs::Batch> {
             _ => return None,
         };
         let masked = values.contains(&-1.0) && matches!(kind, Kind::Mask | Kind::Categorical { .. });
-        Some(Probe { name: name.clone().into(), stage, location, kind, masked, dense: Dense::F32, meaning: "".into() })
+        Some(Probe { name: name.clone().into(), stage, location, kind, masked, dtype: DType::F32, description: "".into() })
     });
     let spec = Spec::new(probes.collect::<Option<_>>()?).ok()?;
     let arrays = spec.iter().map(|probe| {
         let (shape, values) = file.arrays.get(&format!("{prefix}{}", probe.path()))?;
-        Some(clrs::Array { shape: shape.clone(), data: Data::F32(values.clone()) })
+        Some(clrs::Array { shape: shape.clone(), data: ArrayData::F32(values.clone()) })
     });
     let arrays = arrays.collect::<Option<_>>()?;
     let lengths = file.arrays.get(&format!("{prefix}lengths"))?.1.iter().map(|&length| f64::from(length)).collect();

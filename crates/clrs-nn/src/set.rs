@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clrs::clrs30::{Split, Version};
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{AnyAlgorithm, Runs, Settings, training};
+use clrs::{AnyAlgorithm, SamplerOptions, Trajectories};
 
 use crate::data::{self, DataError};
 use crate::paper::Table;
@@ -29,7 +29,7 @@ pub enum JudgedSet {
         /// The seed of the one stream they are drawn from.
         seed: u32,
         /// Options of their distribution.
-        options: Settings,
+        options: SamplerOptions,
     },
 }
 
@@ -50,18 +50,18 @@ impl JudgedSet {
             },
             JudgedSet::Drawn { count, .. } => {
                 self.sampler(algorithm)?;
-                Ok(count.unwrap_or_else(|| TEST_SAMPLES * training::sample_multiplier(algorithm)))
+                Ok(count.unwrap_or_else(|| TEST_SAMPLES * algorithm.eval_multiplier()))
             }
         }
     }
 
     /// The samples of an algorithm.
-    pub fn make(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Runs, DataError> {
+    pub fn make(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
         match self {
             JudgedSet::Fixed { data, split } => data::fixed(data, algorithm, *split),
             JudgedSet::Drawn { .. } => {
                 let set = FixedSet::new(self.sampler(algorithm)?, self.samples(algorithm)?);
-                Ok(set.map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })?.into_runs())
+                Ok(set.map_err(|error| DataError::Sample { algorithm: algorithm.name().into(), error })?.into_trajectories())
             }
         }
     }

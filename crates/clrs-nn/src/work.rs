@@ -248,7 +248,7 @@ impl Tally<'_> {
 
 #[cfg(test)]
 mod tests {
-    use clrs::{Array, Data, Dense, Kind, Location, Probe, Spec, Stage};
+    use clrs::{Array, ArrayData, DType, Kind, Location, Probe, Spec, Stage};
     use clrs_kernels::messages::Count;
 
     use super::Work;
@@ -266,15 +266,15 @@ mod tests {
             location: Location::Node,
             kind,
             masked: false,
-            dense: Dense::F32,
-            meaning: "".into(),
+            dtype: DType::F32,
+            description: "".into(),
         };
         let probes = vec![
             probe("key", Stage::Input, Kind::Scalar),
             probe("marked", Stage::Output, Kind::Mask),
             probe("pred_h", Stage::Hint, Kind::Pointer),
         ];
-        let array = |shape: &[usize]| Array { shape: shape.to_vec(), data: Data::F32(vec![0.0; shape.iter().product()]) };
+        let array = |shape: &[usize]| Array { shape: shape.to_vec(), data: ArrayData::F32(vec![0.0; shape.iter().product()]) };
         let arrays = vec![array(&[2, NODES]), array(&[2, NODES]), array(&[3, 2, NODES])];
         Batch::new(&clrs::Batch { spec: Spec::new(probes).expect("no name twice"), arrays, lengths: vec![3.0, 2.0] })
     }

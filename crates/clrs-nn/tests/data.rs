@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clrs::clrs30::{Split, Version};
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{AnyAlgorithm, Cells, Registry, Runs, Settings, Stage};
+use clrs::{AnyAlgorithm, Cells, Registry, SamplerOptions, Stage, Trajectories};
 use clrs_nn::Recipe;
 use clrs_nn::data::{self, DataError, Source};
 use clrs_store::{Header, OnExisting, Provenance, SetWriter};
@@ -13,12 +13,12 @@ fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
     Registry::builtin().find(algorithm).expect("a built-in algorithm")
 }
 
-fn samples(algorithm: &'static dyn AnyAlgorithm, count: usize) -> Runs {
-    let sampler = Sampler::new(algorithm, 4, 7, &Settings::default()).expect("a sampler");
-    FixedSet::new(sampler, count).expect("samples").into_runs()
+fn samples(algorithm: &'static dyn AnyAlgorithm, count: usize) -> Trajectories {
+    let sampler = Sampler::new(algorithm, 4, 7, &SamplerOptions::default()).expect("a sampler");
+    FixedSet::new(sampler, count).expect("samples").into_trajectories()
 }
 
-fn write(folder: &Path, algorithm: &str, split: Split, runs: &Runs) {
+fn write(folder: &Path, algorithm: &str, split: Split, runs: &Trajectories) {
     let name = format!("{algorithm}_{}", split.name());
     let provenance = Provenance { samples: runs.len() as u64, ..Provenance::default() };
     let header = Header { name, algorithm: algorithm.into(), max_nodes: 4, provenance, spec: runs.spec().clone() };
@@ -50,7 +50,7 @@ fn training_samples_without_steps_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let algorithm = find("bfs");
     let runs = samples(algorithm, 4);
-    let mut without = Runs::new(runs.spec().clone());
+    let mut without = Trajectories::new(runs.spec().clone());
     for sample in runs.iter() {
         let cells = sample.iter().map(|(probe, cells)| if probe.stage == Stage::Hint { cells.slice(0..0) } else { cells });
         let cells: Vec<Cells<'_>> = cells.collect();

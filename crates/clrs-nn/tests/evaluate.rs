@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 use clrs::batch::BatchError;
 use clrs::clrs30::Split;
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{AnyAlgorithm, Registry, Runs, Settings};
+use clrs::{AnyAlgorithm, Registry, SamplerOptions, Trajectories};
 use clrs_nn::data::Changes;
 use clrs_nn::evaluate::{Candidate, EvaluateError, Examples, Manner, Report, Steps, examine};
 use clrs_nn::train::Flow;
@@ -36,25 +36,25 @@ impl Newborn {
         Changes::new(&self.recipe, self.algorithm, 0, Split::Test)
     }
 
-    fn judge(&self, runs: &Runs, manner: Manner) -> Report {
+    fn judge(&self, runs: &Trajectories, manner: Manner) -> Report {
         self.try_to_judge(runs, manner).expect("a report")
     }
 
-    fn try_to_judge(&self, runs: &Runs, manner: Manner) -> Result<Report, EvaluateError> {
+    fn try_to_judge(&self, runs: &Trajectories, manner: Manner) -> Result<Report, EvaluateError> {
         let weights = self.parameters.fixed(&Device::flex());
         let candidate = Candidate { network: &self.network, weights: &weights, task: 0, algorithm: self.algorithm };
         examine(candidate, runs, &self.changes(), manner, &mut |_| Flow::Continue)
     }
 
-    fn batch(&self, runs: &Runs) -> Batch {
+    fn batch(&self, runs: &Trajectories) -> Batch {
         let dense = clrs::Batch::new(&runs.iter().collect::<Vec<_>>(), 0).expect("samples of one size");
         Batch::new(&self.changes().apply(dense, 0).expect("a batch"))
     }
 }
 
-fn drawn(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> Runs {
-    let sampler = Sampler::new(algorithm, size, 5, &Settings::default()).expect("a sampler");
-    FixedSet::new(sampler, count).expect("samples").into_runs()
+fn drawn(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> Trajectories {
+    let sampler = Sampler::new(algorithm, size, 5, &SamplerOptions::default()).expect("a sampler");
+    FixedSet::new(sampler, count).expect("samples").into_trajectories()
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn where_samples_are_as_long_as_they_can_be_the_bound_gives_what_the_true_number
     let mut compared = 0;
     for algorithm in Registry::builtin().iter() {
         let all = drawn(algorithm, 4, 12);
-        let mut longest = Runs::new(all.spec().clone());
+        let mut longest = Trajectories::new(all.spec().clone());
         for run in all.iter().filter(|run| run.steps() == algorithm.max_steps(run.nodes())) {
             let cells: Vec<_> = run.iter().map(|(_, cells)| cells).collect();
             longest.push(run.nodes(), run.steps(), &cells).expect("a run");
@@ -117,10 +117,9 @@ fn hints_are_scored_alike_in_batches_of_any_size() {
         let [whole, parts] = [7, 2].map(|batch_size| newborn.judge(&runs, Manner { batch_size, hints: true, ..MANNER }));
         assert!(!whole.hints.is_empty() && whole.hints.len() == parts.hints.len());
         for (whole, parts) in whole.hints.iter().zip(&parts.hints) {
-            assert_eq!((&whole.name, whole.along_time.len()), (&parts.name, runs.longest() - 1), "{}", algorithm.name());
-            assert_eq!(whole.along_time.len(), parts.along_time.len(), "{}", algorithm.name());
-            let near =
-                whole.along_time.iter().zip(&parts.along_time).all(|(a, b)| a.is_nan() && b.is_nan() || (a - b).abs() < 1e-4);
+            assert_eq!((&whole.name, whole.per_step.len()), (&parts.name, runs.max_steps() - 1), "{}", algorithm.name());
+            assert_eq!(whole.per_step.len(), parts.per_step.len(), "{}", algorithm.name());
+            let near = whole.per_step.iter().zip(&parts.per_step).all(|(a, b)| a.is_nan() && b.is_nan() || (a - b).abs() < 1e-4);
             assert!(near, "{}: {whole:?}, {parts:?}", algorithm.name());
         }
     }
@@ -128,12 +127,12 @@ fn hints_are_scored_alike_in_batches_of_any_size() {
 
 #[test]
 fn a_dump_has_every_step_in_the_order_of_the_samples() {
-    let algorithm = Registry::builtin().iter().find(|algorithm| drawn(*algorithm, 5, 4).longest() > 3).expect("one");
+    let algorithm = Registry::builtin().iter().find(|algorithm| drawn(*algorithm, 5, 4).max_steps() > 3).expect("one");
     let newborn = Newborn::new(algorithm);
     let runs = drawn(algorithm, 5, 4);
     let report = newborn.judge(&runs, Manner { dump: true, ..MANNER });
     let dump = report.dump.expect("a dump");
-    let longest = runs.longest() - 1;
+    let longest = runs.max_steps() - 1;
     assert_eq!(dump.arrays["hidden"].0, [longest, 4, 5, 8]);
     let steps: Vec<f64> = runs.iter().map(|run| (run.steps() - 1).max(1) as f64).collect();
     assert_eq!(dump.arrays["steps"].1.iter().copied().map(f64::from).collect::<Vec<_>>(), steps);

@@ -1,7 +1,7 @@
 //! What training changes, and what it must not.
 
 use burn::tensor::Device;
-use clrs::sampling::{Sampler, Settings as Options, Stream};
+use clrs::sampling::{Sampler, SamplerOptions as Options, Stream};
 use clrs::{AnyAlgorithm, Registry};
 use clrs_nn::chunk::Lanes;
 use clrs_nn::optimise::{Adam, Rule};

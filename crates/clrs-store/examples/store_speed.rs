@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clrs::sampling::Sampler;
-use clrs::{Registry, Settings};
+use clrs::{Registry, SamplerOptions};
 use clrs_store::{Header, OnExisting, Provenance, SetReader, SetWriter};
 
 #[expect(clippy::print_stdout, reason = "its purpose")]
@@ -16,12 +16,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:32} {:>8} {:>8} {:>7} | seconds: run, hash, write, read, verify", "algorithm", "MB", "MB file", "ratio");
     for algorithm in Registry::builtin().iter() {
         let mut times = [0.0; 5];
-        let mut sampler = Sampler::new(algorithm, size, 3, &Settings::default())?;
+        let mut sampler = Sampler::new(algorithm, size, 3, &SamplerOptions::default())?;
         let mut recorder = algorithm.recorder();
         let (result, time) = timed(|| sampler.record(samples, &mut recorder));
         result?;
         times[0] = time;
-        let runs = recorder.into_runs();
+        let runs = recorder.into_trajectories();
         times[1] = timed(|| runs.iter().map(|run| clrs::ContentHash::of_sample(&run)).collect::<Vec<_>>()).1;
 
         let header = Header {

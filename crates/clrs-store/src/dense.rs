@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clrs::batch::{BatchError, row_shape, same_size};
-use clrs::{Array, Batch, Data, Dense, Runs, Stage, Trajectory};
+use clrs::{Array, ArrayData, Batch, DType, Stage, Trajectories, Trajectory};
 
 use crate::error::{At, StoreError, StoreErrorKind};
 use crate::progress::Progress;
@@ -11,7 +11,7 @@ use crate::set::Set;
 
 /// The arrays of a set in the reference's layout: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
 pub(crate) struct DenseSet {
-    runs: Runs,
+    runs: Trajectories,
     steps: usize,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct DenseSet {
 pub(crate) struct Outline {
     pub(crate) name: String,
     pub(crate) shape: Vec<usize>,
-    pub(crate) dense: Dense,
+    pub(crate) dense: DType,
     /// The place in the spec; the lengths have none.
     place: Option<usize>,
 }
@@ -28,7 +28,7 @@ impl DenseSet {
     /// Reads a set. `path` is what messages are about.
     pub(crate) fn read(set: &mut Set, path: &Path) -> Result<DenseSet, StoreError> {
         let runs = set.read_all()?;
-        let steps = runs.longest();
+        let steps = runs.max_steps();
         same_size(&runs.iter().collect::<Vec<_>>()).at(path)?;
         Ok(DenseSet { runs, steps })
     }
@@ -40,9 +40,9 @@ impl DenseSet {
         let probes = self.runs.spec().iter().enumerate().map(|(place, probe)| {
             let steps = (probe.stage == Stage::Hint).then_some(self.steps);
             let shape = steps.into_iter().chain([samples]).chain(row_shape(probe, nodes)).collect();
-            Outline { name: probe.path(), shape, dense: probe.dense, place: Some(place) }
+            Outline { name: probe.path(), shape, dense: probe.dtype, place: Some(place) }
         });
-        let lengths = Outline { name: "lengths".into(), shape: vec![samples], dense: Dense::F64, place: None };
+        let lengths = Outline { name: "lengths".into(), shape: vec![samples], dense: DType::F64, place: None };
         probes.chain([lengths]).collect()
     }
 
@@ -53,7 +53,7 @@ impl DenseSet {
             return Batch::array(&samples, place, self.steps);
         }
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
-        Ok(Array { shape: outline.shape.clone(), data: Data::F64(lengths) })
+        Ok(Array { shape: outline.shape.clone(), data: ArrayData::F64(lengths) })
     }
 }
 
@@ -87,11 +87,11 @@ impl<'a> DenseProgress<'a> {
 }
 
 /// The cells as they lie in memory, which is how files want them.
-pub(crate) fn bytes(data: &Data) -> &[u8] {
+pub(crate) fn bytes(data: &ArrayData) -> &[u8] {
     const { assert!(cfg!(target_endian = "little"), "cells are written as they lie in memory") };
     match data {
-        Data::F64(cells) => bytemuck::cast_slice(cells),
-        Data::F32(cells) => bytemuck::cast_slice(cells),
-        Data::I64(cells) => bytemuck::cast_slice(cells),
+        ArrayData::F64(cells) => bytemuck::cast_slice(cells),
+        ArrayData::F32(cells) => bytemuck::cast_slice(cells),
+        ArrayData::I64(cells) => bytemuck::cast_slice(cells),
     }
 }

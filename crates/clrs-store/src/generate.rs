@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clrs::clrs30::{BenchmarkSet, Version};
-use clrs::sampling::{SampleError, Sampler, Seeding, Settings};
+use clrs::sampling::{SampleError, Sampler, SamplerOptions, Seeding};
 use clrs::{AnyAlgorithm, Probe, Recorder, Spec};
 use rayon::prelude::*;
 
@@ -43,7 +43,7 @@ pub struct DatasetSpec {
     /// How samples get their random numbers.
     pub seeding: Seeding,
     /// Options of the distribution.
-    pub sampler_options: Settings,
+    pub sampler_options: SamplerOptions,
     /// The part to make.
     pub shard: Option<Shard>,
     /// The benchmark it belongs to.
@@ -61,7 +61,7 @@ impl DatasetSpec {
             samples: set.samples,
             seed: set.seed,
             seeding: Seeding::Reference,
-            sampler_options: Settings::default(),
+            sampler_options: SamplerOptions::default(),
             shard: None,
             benchmark: Some(version),
         }
@@ -224,8 +224,8 @@ fn make_set(
     let mut recorder = dataset.algorithm.recorder();
     let begin = FIRST_PIECE.min(count);
     sampler.record(begin, &mut recorder).map_err(|error| sampled(error.into()))?;
-    let nodes = recorder.runs().iter().map(|run| run.nodes()).max().unwrap_or(dataset.size);
-    let piece = (PIECE_BYTES * begin.max(1) / recorder.runs().bytes().max(1)).clamp(1, MOST_SAMPLES);
+    let nodes = recorder.trajectories().iter().map(|run| run.nodes()).max().unwrap_or(dataset.size);
+    let piece = (PIECE_BYTES * begin.max(1) / recorder.trajectories().bytes().max(1)).clamp(1, MOST_SAMPLES);
     let mut writer = SetWriter::create(&path, &dataset.header(nodes), on_existing)?;
     let encoder = writer.encoder();
     writer.append(encode(dataset, &encoder, &mut recorder).at(&path)?)?;
@@ -244,7 +244,7 @@ fn make_set(
             recorder.clear();
             places
                 .clone()
-                .try_for_each(|place| sampler.drawn().record(place, recorder))
+                .try_for_each(|place| sampler.problems().record(place, recorder))
                 .map_err(|error| sampled(error.into()))?;
             Ok::<_, GenerateError>(encode(dataset, &encoder, recorder).at(&path)?)
         };
@@ -262,11 +262,11 @@ fn make_set(
 
 /// Compresses what was recorded, under the dataset's spec.
 fn encode(dataset: &DatasetSpec, encoder: &Encoder, recorder: &mut Recorder) -> Result<Encoded, StoreErrorKind> {
-    if recorder.runs().spec() == &dataset.spec {
-        return encoder.encode(recorder.runs());
+    if recorder.trajectories().spec() == &dataset.spec {
+        return encoder.encode(recorder.trajectories());
     }
     let recorded = std::mem::replace(recorder, dataset.algorithm.recorder());
-    encoder.encode(&recorded.into_runs().with_spec(&dataset.spec))
+    encoder.encode(&recorded.into_trajectories().with_spec(&dataset.spec))
 }
 
 /// What the file holds, if it is the planned set, whole.

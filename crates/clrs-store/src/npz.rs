@@ -6,7 +6,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use clrs::{Array, Batch, Data};
+use clrs::{Array, ArrayData, Batch};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -35,7 +35,7 @@ pub fn export(set: &mut Set, path: &Path, on_existing: OnExisting, progress: &dy
 
 /// Writes a batch.
 pub fn write_batch(path: &Path, batch: &Batch, on_existing: OnExisting) -> Result<(), StoreError> {
-    let lengths = Array { shape: vec![batch.samples()], data: Data::F64(batch.lengths.clone()) };
+    let lengths = Array { shape: vec![batch.samples()], data: ArrayData::F64(batch.lengths.clone()) };
     let arrays: Vec<(String, &Array)> = batch.iter().map(|(probe, array)| (probe.path(), array)).collect();
     let arrays = arrays.iter().map(|(name, array)| (name.as_str(), *array));
     write_npz(path, arrays.chain([("lengths", &lengths)]), on_existing)
@@ -59,9 +59,9 @@ pub fn write_npz<'a>(
 /// One `.npy` file: a magic number, a Python literal that says what follows, and the cells.
 fn add<W: Write + io::Seek>(archive: &mut ZipWriter<W>, name: &str, array: &Array) -> io::Result<()> {
     let dtype = match &array.data {
-        Data::F64(_) => "<f8",
-        Data::F32(_) => "<f4",
-        Data::I64(_) => "<i8",
+        ArrayData::F64(_) => "<f8",
+        ArrayData::F32(_) => "<f4",
+        ArrayData::I64(_) => "<i8",
     };
     let bytes = bytes(&array.data);
     // Padding and long arrays of few values shrink a hundredfold even at the fastest level.

@@ -24,7 +24,7 @@ use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type, UInt32Type
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, ListArray, PrimitiveArray, RecordBatch};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
-use clrs::{Cells, Dense, Kind, Location, Probe, Runs, Stage};
+use clrs::{Cells, DType, Kind, Location, Probe, Stage, Trajectories};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -110,7 +110,7 @@ fn array_type(probe: &Probe, nodes: usize) -> Metadata {
 
 fn cell_type(probe: &Probe) -> DataType {
     match probe.kind {
-        Kind::Scalar if probe.dense == Dense::I64 => DataType::Int64,
+        Kind::Scalar if probe.dtype == DType::I64 => DataType::Int64,
         Kind::Scalar => DataType::Float64,
         Kind::Mask | Kind::MaskOne | Kind::Categorical { .. } => DataType::Int8,
         Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => DataType::Int32,
@@ -140,7 +140,7 @@ fn item(cell: DataType) -> Arc<Field> {
     Arc::new(Field::new("item", cell, true))
 }
 
-fn record_batch(runs: &Runs, schema: &SchemaRef) -> io::Result<RecordBatch> {
+fn record_batch(runs: &Trajectories, schema: &SchemaRef) -> io::Result<RecordBatch> {
     let nodes = runs.iter().map(|run| run.nodes());
     let steps = runs.iter().map(|run| run.steps());
     let mut columns = vec![counts(nodes)?, counts(steps)?];
@@ -170,19 +170,19 @@ fn counts(counts: impl Iterator<Item = usize>) -> io::Result<ArrayRef> {
 /// All cells of a probe, end to end.
 #[expect(clippy::cast_possible_truncation, reason = "probes that are integers outside hold whole numbers")]
 #[expect(clippy::cast_possible_wrap, reason = "there are at most 65536 nodes")]
-fn cells(runs: &Runs, place: usize, probe: &Probe) -> ArrayRef {
+fn cells(runs: &Trajectories, place: usize, probe: &Probe) -> ArrayRef {
     if probe.kind == Kind::MaskOne {
         return one_hot(runs, place);
     }
     match runs.cells(place, 0..runs.len()) {
-        Cells::Scalar(cells) if probe.dense == Dense::I64 => array::<Int64Type>(cells.iter().map(|&x| x as i64).collect()),
+        Cells::Scalar(cells) if probe.dtype == DType::I64 => array::<Int64Type>(cells.iter().map(|&x| x as i64).collect()),
         Cells::Scalar(cells) => array::<Float64Type>(cells.to_vec()),
         Cells::Class(cells) => array::<Int8Type>(cells.to_vec()),
         Cells::Node(cells) => array::<Int32Type>(cells.iter().map(|&node| node as i32).collect()),
     }
 }
 
-fn one_hot(runs: &Runs, place: usize) -> ArrayRef {
+fn one_hot(runs: &Trajectories, place: usize) -> ArrayRef {
     let mut cells = Vec::new();
     for run in runs.iter() {
         let Cells::Node(rows) = run.cells(place) else { unreachable!("a one-hot mask is kept as its node") };

@@ -5,7 +5,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use clrs::Dense;
+use clrs::DType;
 use serde_json::{Map, Value, json};
 
 use crate::dense::{DenseProgress, DenseSet, Outline, bytes};
@@ -42,9 +42,9 @@ fn write_header(file: &mut impl Write, header: &Header, outlines: &[Outline]) ->
     let mut start = 0;
     for outline in outlines {
         let (dtype, width) = match outline.dense {
-            Dense::F64 => ("F64", 8),
-            Dense::F32 => ("F32", 4),
-            Dense::I64 => ("I64", 8),
+            DType::F64 => ("F64", 8),
+            DType::F32 => ("F32", 4),
+            DType::I64 => ("I64", 8),
         };
         let end = start + width * outline.shape.iter().product::<usize>();
         let tensor = json!({ "dtype": dtype, "shape": outline.shape, "data_offsets": [start, end] });

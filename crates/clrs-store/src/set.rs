@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use clrs::Runs;
+use clrs::Trajectories;
 
 use crate::error::{At, StoreError, StoreErrorKind};
 use crate::native::{Header, SetReader};
@@ -44,13 +44,13 @@ impl Set {
     }
 
     /// All samples, a record batch at a time.
-    pub fn batches(&mut self) -> impl Iterator<Item = Result<Runs, StoreError>> {
+    pub fn batches(&mut self) -> impl Iterator<Item = Result<Trajectories, StoreError>> {
         self.shards.iter_mut().flat_map(SetReader::batches)
     }
 
     /// All samples at once.
-    pub fn read_all(&mut self) -> Result<Runs, StoreError> {
-        let mut all = Runs::new(self.header().spec.clone());
+    pub fn read_all(&mut self) -> Result<Trajectories, StoreError> {
+        let mut all = Trajectories::new(self.header().spec.clone());
         for runs in self.batches() {
             all.append(&runs?);
         }

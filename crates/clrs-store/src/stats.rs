@@ -1,6 +1,6 @@
 //! What a set is like: how many nodes and steps its samples have, and how its values are spread.
 
-use clrs::{Cells, Kind, Probe, Runs, Spec};
+use clrs::{Cells, Kind, Probe, Spec, Trajectories};
 use serde::Serialize;
 
 /// Numbers of one set.
@@ -86,7 +86,7 @@ impl StatsBuilder {
     }
 
     /// More samples.
-    pub fn add(&mut self, runs: &Runs) {
+    pub fn add(&mut self, runs: &Trajectories) {
         for run in runs.iter() {
             self.samples += 1;
             self.nodes.add(run.nodes() as f64);

@@ -10,11 +10,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
-use clrs::{Array, Batch, Cells, Data, Kind, Registry, Runs, Stage, Trajectory};
+use clrs::{Array, ArrayData, Batch, Cells, Kind, Registry, Stage, Trajectories, Trajectory};
 use clrs_store::{Header, OnExisting, Set, SetWriter, StoreErrorKind, npz, parquet, safetensors};
 use common::{find, header, samples};
 
-fn write(path: &Path, header: &Header, runs: &Runs) {
+fn write(path: &Path, header: &Header, runs: &Trajectories) {
     let mut writer = SetWriter::create(path, header, OnExisting::Fail).expect("a new file");
     writer.write(runs).expect("written");
     writer.finish().expect("finished");
@@ -25,19 +25,19 @@ fn open(path: &Path) -> Set {
 }
 
 /// Arrays under the names of exports.
-fn dense(runs: &Runs) -> BTreeMap<String, Array> {
+fn dense(runs: &Trajectories) -> BTreeMap<String, Array> {
     let batch = Batch::new(&runs.iter().collect::<Vec<_>>(), 0).expect("a batch");
-    let lengths = Array { shape: vec![batch.samples()], data: Data::F64(batch.lengths.clone()) };
+    let lengths = Array { shape: vec![batch.samples()], data: ArrayData::F64(batch.lengths.clone()) };
     let arrays = batch.iter().map(|(probe, array)| (format!("{:?}/{}", probe.stage, probe.name), array.clone()));
     let lower = |name: String| format!("{}{}", name[..1].to_lowercase(), &name[1..]);
     arrays.map(|(name, array)| (lower(name), array)).chain([("lengths".into(), lengths)]).collect()
 }
 
-fn bytes(data: &Data) -> Vec<u8> {
+fn bytes(data: &ArrayData) -> Vec<u8> {
     match data {
-        Data::F64(cells) => cells.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        Data::F32(cells) => cells.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        Data::I64(cells) => cells.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        ArrayData::F64(cells) => cells.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        ArrayData::F32(cells) => cells.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        ArrayData::I64(cells) => cells.iter().flat_map(|x| x.to_le_bytes()).collect(),
     }
 }
 
@@ -62,7 +62,7 @@ fn npz_and_safetensors_hold_the_dense_arrays() {
             assert_eq!((head.len() % 64, &head[..8]), (0, &b"\x93NUMPY\x01\x00"[..]));
             let shape = array.shape.iter().map(|axis| format!("{axis},")).collect::<Vec<_>>().join(" ");
             let shape = if array.shape.len() == 1 { shape } else { shape.trim_end_matches(',').to_owned() };
-            let dtype = if matches!(array.data, Data::I64(_)) { "<i8" } else { "<f8" };
+            let dtype = if matches!(array.data, ArrayData::I64(_)) { "<i8" } else { "<f8" };
             let literal = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({shape}), }}");
             assert_eq!(std::str::from_utf8(&head[10..]).expect("text").trim_end(), literal);
             assert_eq!(cells, bytes(&array.data), "{name}");
@@ -173,7 +173,7 @@ fn shards_of_a_set_are_put_together() {
         let path = folder.path().join(format!("{index}-of-{of}"));
         let mut header = header("bfs", &all);
         header.provenance.shard = Some((index, of));
-        let mut part = Runs::new(all.spec().clone());
+        let mut part = Trajectories::new(all.spec().clone());
         for run in all.iter().skip(2 * index as usize).take(2) {
             let cells: Vec<_> = run.iter().map(|(_, cells)| cells).collect();
             part.push(run.nodes(), run.steps(), &cells).expect("a run");
@@ -208,7 +208,7 @@ fn what_has_no_dense_form_is_an_error_and_leaves_nothing_behind() {
     parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
     let problem = parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect_err("it exists").kind;
     assert!(matches!(problem, StoreErrorKind::Exists));
-    let array = Array { shape: vec![1], data: Data::F64(vec![0.5]) };
+    let array = Array { shape: vec![1], data: ArrayData::F64(vec![0.5]) };
     assert!(npz::write_npz(&path, [("x", &array)], OnExisting::Fail).is_err());
     npz::write_npz(&path, [("x", &array)], OnExisting::Replace).expect("replaced");
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::{Int32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use clrs::{ContentHash, RandomState, Runs};
+use clrs::{ContentHash, RandomState, Trajectories};
 use clrs_store::{Header, OnExisting, Set, SetReader, SetWriter, StoreErrorKind, tfds};
 use common::{find, header, samples};
 use peak_alloc::PeakAlloc;
@@ -19,7 +19,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// More than any file of these tests needs.
 const MUCH: usize = 128 << 20;
 
-fn bytes(header: &Header, runs: &Runs) -> Vec<u8> {
+fn bytes(header: &Header, runs: &Trajectories) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("set");
     let mut writer = SetWriter::create(&path, header, OnExisting::Fail).expect("a new file");
@@ -111,7 +111,7 @@ fn changed_records_are_errors_or_samples() {
 
 #[test]
 fn kept_files_are_no_trouble() {
-    for (folder, body) in [("native", bodies::native_set as fn(&[u8]) -> Option<Runs>), ("tfds", bodies::tfds_files)] {
+    for (folder, body) in [("native", bodies::native_set as fn(&[u8]) -> Option<Trajectories>), ("tfds", bodies::tfds_files)] {
         for entry in corpus().join(folder).read_dir().expect("a folder") {
             let data = std::fs::read(entry.expect("an entry").path()).expect("a file");
             body(&data);

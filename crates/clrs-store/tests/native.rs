@@ -4,11 +4,11 @@ mod common;
 
 use std::path::Path;
 
-use clrs::{ContentHasher, Registry, Runs, Spec, Stage};
+use clrs::{ContentHasher, Registry, Spec, Stage, Trajectories};
 use clrs_store::{Header, OnExisting, SetReader, SetWriter, StoreErrorKind};
 use common::{find, header, samples};
 
-fn write(path: &Path, header: &Header, parts: &[&Runs]) -> clrs_store::SetSummary {
+fn write(path: &Path, header: &Header, parts: &[&Trajectories]) -> clrs_store::SetSummary {
     let mut writer = SetWriter::create(path, header, OnExisting::Fail).expect("a new file");
     for part in parts {
         writer.write(part).expect("written");
@@ -16,7 +16,7 @@ fn write(path: &Path, header: &Header, parts: &[&Runs]) -> clrs_store::SetSummar
     writer.finish().expect("finished")
 }
 
-fn hash(runs: &Runs) -> clrs::ContentHash {
+fn hash(runs: &Trajectories) -> clrs::ContentHash {
     let mut hasher = ContentHasher::new(runs.spec());
     for run in runs.iter() {
         hasher.update(&run);
@@ -60,7 +60,7 @@ fn nodes_come_back_however_wide_they_are_kept() {
 fn neither_parts_nor_threads_change_the_hash() {
     let folder = tempfile::tempdir().expect("a folder");
     let all = samples(find("bridges"), &[8, 16], 10);
-    let mut parts = [Runs::new(all.spec().clone()), Runs::new(all.spec().clone())];
+    let mut parts = [Trajectories::new(all.spec().clone()), Trajectories::new(all.spec().clone())];
     for (place, run) in all.iter().enumerate() {
         let cells: Vec<_> = run.iter().map(|(_, cells)| cells).collect();
         parts[usize::from(place >= 3)].push(run.nodes(), run.steps(), &cells).expect("a run");
@@ -104,7 +104,7 @@ fn a_set_may_leave_probes_out_or_have_no_hints() {
 #[test]
 fn a_set_of_no_samples_is_one() {
     let folder = tempfile::tempdir().expect("a folder");
-    let none = Runs::new(find("bfs").spec().into());
+    let none = Trajectories::new(find("bfs").spec().into());
     for (name, parts) in [("no_parts", &[][..]), ("empty_part", &[&none])] {
         let path = folder.path().join(name);
         assert_eq!(write(&path, &header("bfs", &none), parts).samples, 0);
@@ -121,7 +121,7 @@ fn values_that_compare_strangely_come_back_bit_for_bit() {
     let keys = [f64::NAN, -0.0, f64::NEG_INFINITY, 5e-324];
     let mut cells: Vec<_> = runs.get(0).iter().map(|(_, cells)| cells).collect();
     cells[1] = clrs::Cells::Scalar(&keys);
-    let mut strange = Runs::new(runs.spec().clone());
+    let mut strange = Trajectories::new(runs.spec().clone());
     strange.push(4, runs.get(0).steps(), &cells).expect("a run");
     runs = strange;
     let path = folder.path().join("strange");

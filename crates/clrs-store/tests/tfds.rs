@@ -4,12 +4,12 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use clrs::{Cells, Registry, Runs, Spec};
+use clrs::{Cells, Registry, Spec, Trajectories};
 use clrs_store::{OnExisting, Set, SetReader, SetWriter, StoreErrorKind, tfds};
 use common::{find, header, samples};
 
 /// Writes a set as `ALGORITHM_val` and exports it; gives the root of the dataset.
-fn export(folder: &Path, algorithm: &str, runs: &Runs) -> PathBuf {
+fn export(folder: &Path, algorithm: &str, runs: &Trajectories) -> PathBuf {
     let native = folder.join(format!("{algorithm}.arrow"));
     let mut header = header(algorithm, runs);
     header.name = format!("{algorithm}_val");
@@ -23,7 +23,7 @@ fn export(folder: &Path, algorithm: &str, runs: &Runs) -> PathBuf {
     root
 }
 
-fn import(folder: &Path, out: &Path) -> Vec<Runs> {
+fn import(folder: &Path, out: &Path) -> Vec<Trajectories> {
     let sets = tfds::import(folder, out, &Registry::builtin(), OnExisting::Replace, &()).expect("imported");
     let read =
         |set: &tfds::ImportedSet| SetReader::open(&set.path).and_then(|mut set| set.verify().and_then(|()| set.read_all()));
@@ -38,8 +38,8 @@ fn problem(folder: &Path, out: &Path) -> String {
 
 /// The same runs with real numbers as float32 has them.
 #[expect(clippy::cast_possible_truncation, reason = "on purpose")]
-fn rounded(runs: &Runs) -> Runs {
-    let mut all = Runs::new(runs.spec().clone());
+fn rounded(runs: &Trajectories) -> Trajectories {
+    let mut all = Trajectories::new(runs.spec().clone());
     for run in runs.iter() {
         let round = |cells: Cells<'_>| match cells {
             Cells::Scalar(cells) => cells.iter().map(|&x| f64::from(x as f32)).collect(),
@@ -121,7 +121,7 @@ fn what_is_wrong_with_a_folder_is_said() {
     assert!(wide.ends_with("numbers, not 5") || wide.ends_with("numbers, not 25"), "{wide}");
     let none = with("\"4\"", "\"0\"");
     assert_eq!(none, "no feature says how many nodes there are, from 1 to 65536");
-    let huge = with(&format!("\"{}\"", runs.longest()), &format!("\"{}\"", usize::MAX));
+    let huge = with(&format!("\"{}\"", runs.max_steps()), &format!("\"{}\"", usize::MAX));
     assert!(huge.contains("record 0 is damaged") || huge.contains("nodes"), "{huge}");
 
     std::fs::rename(root.join("clrs_dataset/bfs_val"), root.join("clrs_dataset/simplex_val")).expect("renamed");

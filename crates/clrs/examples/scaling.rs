@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use clrs::sampling::Sampler;
-use clrs::{Registry, Settings};
+use clrs::{Registry, SamplerOptions};
 
 const CASES: [(&str, &[usize]); 3] =
     [("bfs", &[16, 64, 256, 1024]), ("heapsort", &[16, 64, 256, 1024]), ("floyd_warshall", &[16, 64, 256])];
@@ -49,7 +49,7 @@ struct Cost {
 
 fn cost(name: &str, size: usize) -> Result<Cost, Box<dyn std::error::Error>> {
     let algorithm = Registry::builtin().find(name)?;
-    let mut sampler = Sampler::new(algorithm, size, 1, &Settings::default())?;
+    let mut sampler = Sampler::new(algorithm, size, 1, &SamplerOptions::default())?;
     let mut recorder = algorithm.recorder();
     // The first run makes room; those that are measured reuse it, as the recording of a set does.
     sampler.record(1, &mut recorder)?;
@@ -59,12 +59,12 @@ fn cost(name: &str, size: usize) -> Result<Cost, Box<dyn std::error::Error>> {
         let start = Instant::now();
         sampler.draw(1)?;
         let drawn = Instant::now();
-        sampler.drawn().record(0, &mut recorder)?;
+        sampler.problems().record(0, &mut recorder)?;
         cost.run += drawn.elapsed();
         cost.draw += drawn - start;
         cost.samples += 1;
-        cost.steps += recorder.runs().get(0).steps();
-        cost.bytes += recorder.runs().bytes();
+        cost.steps += recorder.trajectories().get(0).steps();
+        cost.bytes += recorder.trajectories().bytes();
     }
     Ok(cost)
 }

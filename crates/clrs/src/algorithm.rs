@@ -1,58 +1,67 @@
-//! The trait an algorithm implements, and its erased twin.
+//! [`Algorithm`], the trait of every algorithm, and [`AnyAlgorithm`], its object-safe counterpart.
 
 use serde::{Deserialize, Serialize};
 
 use crate::column::{Cells, ColumnError, MAX_NODES};
 use crate::probes::Probes;
-use crate::problems::{Distribution, Invalid, Problem, rule};
+use crate::problems::{Distribution, InvalidProblem, Problem, ensure_valid};
 use crate::recorder::{Hints, Recorder};
-use crate::sampling::{Draws, DrawsOf, OptionInfo, SampleError, Settings};
+use crate::sampling::{OptionInfo, ProblemBuffer, SampleError, SamplerOptions, TypedProblemBuffer};
 use crate::source::Source;
 use crate::spec::Probe;
 
-/// A textbook algorithm that tells what it does.
+/// A textbook algorithm that records its steps.
 pub trait Algorithm: Probes + Send + Sync {
-    /// Its name: the reference's, where it has it.
+    /// The reference's name, if the reference has the algorithm.
     const NAME: &'static str;
     /// The paper's family.
     const FAMILY: Family;
-    /// Its own file, `include_str!`ed: the documentation and the code that `clrs show` prints.
+    /// The algorithm's source file, `include_str!`ed: its documentation and code as `clrs show` prints them.
     const SOURCE: Source;
-    /// With fewer nodes there is nothing to tell.
+    /// Smallest number of nodes.
     const MIN_NODES: usize = 1;
-    /// What it is given.
+    /// Whether the hint `pred_h` is the same at every step, so that it can become an input.
+    const FIXED_ORDER: bool = false;
+    /// Factor on the number of val and test samples. Algorithms with few output values per sample need more samples for an
+    /// equally precise score.
+    const EVAL_MULTIPLIER: usize = 1;
+    /// Factor on the edge probabilities that are used for training. Below 1 where dense graphs have very long trajectories.
+    const EDGE_PROBABILITY_SCALE: f64 = 1.0;
+    /// Probes that `clrs30@1.0.0` does not have.
+    const ADDED_SINCE_1_0_0: &'static [&'static str] = &[];
+    /// The problem that the algorithm solves.
     type Problem: Problem;
-    /// How the benchmark draws it.
+    /// The benchmark's distribution of problems.
     type Distribution: Distribution<Problem = Self::Problem>;
 
-    /// The benchmark's distribution, with its defaults.
+    /// The benchmark's distribution with its default options.
     fn distribution() -> Self::Distribution;
 
-    /// What must hold beyond a valid problem: non-negative weights, sorted keys, no cycle.
-    fn admits(_problem: &Self::Problem) -> Result<(), Invalid> {
+    /// Checks what the algorithm requires beyond a valid problem: non-negative weights, sorted keys, no cycle.
+    fn preconditions(_problem: &Self::Problem) -> Result<(), InvalidProblem> {
         Ok(())
     }
 
-    /// The problem as the network sees it.
+    /// Converts a problem to the inputs of the network.
     fn input(problem: &Self::Problem) -> Self::Input;
 
-    /// The inverse of `input`. The result need not be valid yet.
-    fn problem(input: &Self::Input) -> Result<Self::Problem, Invalid>;
+    /// Inverse of [`input`](Algorithm::input). The result is not validated.
+    fn problem(input: &Self::Input) -> Result<Self::Problem, InvalidProblem>;
 
-    /// No problem of `n` nodes takes more hint rows.
+    /// Upper bound on the number of hint rows for any problem of `n` nodes.
     fn max_steps(n: usize) -> usize;
 
-    /// Solves the problem, recording a hint row per step.
+    /// Solves the problem and records a hint row per step.
     fn run(problem: &Self::Problem, hints: &mut Hints<'_, Self>) -> Self::Output;
 
-    /// Accepts every right answer, not only the one `run` gives.
-    fn check(problem: &Self::Problem, output: &Self::Output) -> Result<(), Wrong>;
+    /// Accepts every correct output, not only the one that `run` returns.
+    fn check(problem: &Self::Problem, output: &Self::Output) -> Result<(), CheckFailure>;
 }
 
-/// The paper's eight families.
+/// The eight families of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the paper's words")]
+#[expect(missing_docs, reason = "the paper's names")]
 pub enum Family {
     Sorting,
     Searching,
@@ -65,7 +74,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All of them, in the paper's order.
+    /// All families, in the paper's order.
     pub const ALL: [Family; 8] = [
         Family::Sorting,
         Family::Searching,
@@ -77,7 +86,7 @@ impl Family {
         Family::Geometry,
     ];
 
-    /// Its name, which is also the name of its folder.
+    /// The name, which is also the name of the source folder.
     pub const fn name(self) -> &'static str {
         match self {
             Family::Sorting => "sorting",
@@ -92,85 +101,112 @@ impl Family {
     }
 }
 
-/// Why an answer is not right: the first thing wrong, in one line.
+/// The first error found in an output, in one line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Wrong(pub String);
+pub struct CheckFailure(pub String);
 
-/// `Ok` if it holds; for `check`.
-pub fn right(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Wrong> {
-    if holds { Ok(()) } else { Err(Wrong(otherwise())) }
+/// Returns `Ok` if the condition holds. For use in [`Algorithm::check`].
+pub fn ensure(condition: bool, message: impl FnOnce() -> String) -> Result<(), CheckFailure> {
+    if condition { Ok(()) } else { Err(CheckFailure(message())) }
 }
 
-/// Whether two costs are the same: within 1e-9 of the larger. Sums in another order differ in their last bits.
+/// Whether two costs are equal up to a relative error of 1e-9. Sums in a different order differ in their last bits.
 pub fn same_cost(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// Why an answer from outside was not accepted.
+/// An output that was not accepted.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CheckError {
-    /// It is no answer to a problem of this algorithm.
+    /// The columns are not inputs and outputs of this algorithm.
     #[error(transparent)]
-    Foreign(#[from] Invalid),
-    /// It is one, and wrong.
+    Malformed(#[from] InvalidProblem),
+    /// The output is incorrect.
     #[error(transparent)]
-    Wrong(#[from] Wrong),
+    Failed(#[from] CheckFailure),
 }
 
-/// The most cells of a row: all pairs of 8192 nodes.
-const MAX_ROW: usize = 1 << 26;
-/// The most cells that a run may tell in its worst case: a few hundred gigabytes.
-const MAX_CELLS: usize = 1 << 38;
+/// Upper bound on the memory of one recording in its worst case. Well below the memory of an ordinary machine, so that no
+/// problem, however short its JSON, can exhaust it; far above the largest sample of the benchmark (about 20 MiB).
+pub const MAX_RECORDING_BYTES: usize = 4 << 30;
 
-/// A short problem, or a size, cannot ask for tables that no memory holds, nor for runs that no one waits for.
-pub(crate) fn size_fits<A: Algorithm>(n: usize) -> Result<(), Invalid> {
-    nodes_fit(n)?;
-    let widest = A::SPEC.iter().map(|probe| probe.width(n)).max().unwrap_or(0);
+/// Worst-case size of a recording of `n` nodes in bytes.
+fn recording_bytes<A: Algorithm>(n: usize) -> usize {
     let steps = A::max_steps(n);
-    let cells = A::SPEC.iter().map(|probe| probe.rows(steps).saturating_mul(probe.width(n))).fold(0, usize::saturating_add);
-    rule(widest <= MAX_ROW && cells <= MAX_CELLS, || {
-        format!("{} of {n} nodes may take {steps} steps and tell {cells} numbers: choose a smaller size", A::NAME)
+    let columns = A::SPEC.iter().map(|probe| probe.rows(steps).saturating_mul(probe.row_bytes(n)));
+    columns.fold(steps.saturating_mul(size_of::<crate::recorder::StepLocation>()), usize::saturating_add)
+}
+
+/// Rejects sizes whose recording could exceed [`MAX_RECORDING_BYTES`].
+pub(crate) fn size_fits<A: Algorithm>(n: usize) -> Result<(), InvalidProblem> {
+    nodes_fit(n)?;
+    let bytes = recording_bytes::<A>(n);
+    ensure_valid(bytes <= MAX_RECORDING_BYTES, || {
+        let sizes: Vec<usize> = (1..n).collect();
+        let largest = sizes.partition_point(|&n| recording_bytes::<A>(n) <= MAX_RECORDING_BYTES);
+        let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
+        format!(
+            "{} of {n} nodes may take {} steps and {:.1} GiB, more than the limit of {:.0} GiB; use at most {largest} nodes",
+            A::NAME,
+            A::max_steps(n),
+            gib(bytes),
+            gib(MAX_RECORDING_BYTES),
+        )
     })
 }
 
-/// The one gate before an algorithm sees a problem.
-pub(crate) fn admit<A: Algorithm>(problem: &A::Problem) -> Result<(), Invalid> {
+/// All checks before an algorithm runs on a problem.
+pub(crate) fn validate_problem<A: Algorithm>(problem: &A::Problem) -> Result<(), InvalidProblem> {
     let n = problem.nodes();
-    rule(n > 0, || "there is nothing to work on: no nodes".into())?;
-    rule(n >= A::MIN_NODES, || format!("{} needs at least {} nodes, not {n}", A::NAME, A::MIN_NODES))?;
+    ensure_valid(n > 0, || "the problem has no nodes".into())?;
+    ensure_valid(n >= A::MIN_NODES, || format!("{} needs at least {} nodes, found {n}", A::NAME, A::MIN_NODES))?;
     size_fits::<A>(n)?;
     problem.validate()?;
-    A::admits(problem)
+    A::preconditions(problem)
 }
 
 fn nodes_fit(n: usize) -> Result<(), ColumnError> {
     if n <= MAX_NODES { Ok(()) } else { Err(ColumnError::Nodes(n)) }
 }
 
-/// An algorithm without its types: what the registry and everything above it hold.
+/// An [`Algorithm`] as a trait object. The registry and all code that is generic over algorithms use it.
 pub trait AnyAlgorithm: Send + Sync {
-    /// Its name: the reference's, where it has it.
+    /// See [`Algorithm::NAME`].
     fn name(&self) -> &'static str;
-    /// The paper's family.
+    /// See [`Algorithm::FAMILY`].
     fn family(&self) -> Family;
-    /// Its documentation and code.
+    /// See [`Algorithm::SOURCE`].
     fn source(&self) -> Source;
-    /// Its probes.
+    /// See [`Algorithm::FIXED_ORDER`].
+    fn fixed_order(&self) -> bool;
+    /// See [`Algorithm::EVAL_MULTIPLIER`].
+    fn eval_multiplier(&self) -> usize;
+    /// See [`Algorithm::EDGE_PROBABILITY_SCALE`].
+    fn edge_probability_scale(&self) -> f64;
+    /// See [`Algorithm::ADDED_SINCE_1_0_0`].
+    fn added_since_1_0_0(&self) -> &'static [&'static str];
+    /// The probes.
     fn spec(&self) -> &'static [Probe];
-    /// No problem of `n` nodes takes more hint rows.
+    /// See [`Algorithm::max_steps`].
     fn max_steps(&self, n: usize) -> usize;
-    /// The options of its distribution, with their defaults.
+    /// Worst-case size in bytes of the recording of a problem of `n` nodes.
+    fn max_recording_bytes(&self, n: usize) -> usize;
+    /// The options of the distribution with their defaults.
     fn options(&self) -> Vec<OptionInfo>;
-    /// A place to draw problems of a size into.
-    fn draws(&self, size: usize, settings: &Settings) -> Result<Box<dyn Draws>, SampleError>;
-    /// An empty recorder for its runs.
+    /// Creates a buffer for problems of a size.
+    ///
+    /// # Errors
+    /// If an option is unknown or invalid, or the size is out of range.
+    fn problem_buffer(&self, size: usize, options: &SamplerOptions) -> Result<Box<dyn ProblemBuffer>, SampleError>;
+    /// Creates an empty recorder.
     fn recorder(&self) -> Recorder;
-    /// Runs on a problem given as JSON.
-    fn record_json(&self, problem: &str, recorder: &mut Recorder) -> Result<(), Invalid>;
-    /// The problem that input columns from anywhere stand for, as JSON.
-    fn problem_json(&self, nodes: usize, inputs: &[Cells<'_>]) -> Result<String, Invalid>;
-    /// Checks columns from anywhere: a model, a file, another program.
+    /// Runs the algorithm on a problem given as JSON.
+    fn record_json(&self, problem: &str, recorder: &mut Recorder) -> Result<(), InvalidProblem>;
+    /// Converts input columns from any source to the problem as JSON.
+    fn problem_json(&self, nodes: usize, inputs: &[Cells<'_>]) -> Result<String, InvalidProblem>;
+    /// Checks outputs from any source: a model, a file, another program.
     fn check(&self, nodes: usize, inputs: &[Cells<'_>], outputs: &[Cells<'_>]) -> Result<(), CheckError>;
 }
 
@@ -187,6 +223,22 @@ impl<A: Algorithm> AnyAlgorithm for A {
         A::SOURCE
     }
 
+    fn fixed_order(&self) -> bool {
+        A::FIXED_ORDER
+    }
+
+    fn eval_multiplier(&self) -> usize {
+        A::EVAL_MULTIPLIER
+    }
+
+    fn edge_probability_scale(&self) -> f64 {
+        A::EDGE_PROBABILITY_SCALE
+    }
+
+    fn added_since_1_0_0(&self) -> &'static [&'static str] {
+        A::ADDED_SINCE_1_0_0
+    }
+
     fn spec(&self) -> &'static [Probe] {
         A::SPEC
     }
@@ -195,36 +247,40 @@ impl<A: Algorithm> AnyAlgorithm for A {
         A::max_steps(n)
     }
 
-    fn options(&self) -> Vec<OptionInfo> {
-        DrawsOf::<A>::options()
+    fn max_recording_bytes(&self, n: usize) -> usize {
+        recording_bytes::<A>(n)
     }
 
-    fn draws(&self, size: usize, settings: &Settings) -> Result<Box<dyn Draws>, SampleError> {
-        Ok(Box::new(DrawsOf::<A>::new(size, settings)?))
+    fn options(&self) -> Vec<OptionInfo> {
+        TypedProblemBuffer::<A>::options()
+    }
+
+    fn problem_buffer(&self, size: usize, options: &SamplerOptions) -> Result<Box<dyn ProblemBuffer>, SampleError> {
+        Ok(Box::new(TypedProblemBuffer::<A>::new(size, options)?))
     }
 
     fn recorder(&self) -> Recorder {
         Recorder::new::<A>()
     }
 
-    fn record_json(&self, problem: &str, recorder: &mut Recorder) -> Result<(), Invalid> {
+    fn record_json(&self, problem: &str, recorder: &mut Recorder) -> Result<(), InvalidProblem> {
         recorder.record::<A>(&A::Problem::from_json(problem)?)
     }
 
-    fn problem_json(&self, nodes: usize, inputs: &[Cells<'_>]) -> Result<String, Invalid> {
+    fn problem_json(&self, nodes: usize, inputs: &[Cells<'_>]) -> Result<String, InvalidProblem> {
         Ok(read_problem::<A>(nodes, inputs)?.to_json())
     }
 
     fn check(&self, nodes: usize, inputs: &[Cells<'_>], outputs: &[Cells<'_>]) -> Result<(), CheckError> {
         let problem = read_problem::<A>(nodes, inputs)?;
-        let output = A::read_output(outputs, nodes).map_err(Invalid::from)?;
+        let output = A::read_output(outputs, nodes).map_err(InvalidProblem::from)?;
         Ok(A::check(&problem, &output)?)
     }
 }
 
-fn read_problem<A: Algorithm>(nodes: usize, inputs: &[Cells<'_>]) -> Result<A::Problem, Invalid> {
+fn read_problem<A: Algorithm>(nodes: usize, inputs: &[Cells<'_>]) -> Result<A::Problem, InvalidProblem> {
     nodes_fit(nodes)?;
     let problem = A::problem(&A::read_input(inputs, nodes)?)?;
-    admit::<A>(&problem)?;
+    validate_problem::<A>(&problem)?;
     Ok(problem)
 }

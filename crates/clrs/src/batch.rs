@@ -1,10 +1,10 @@
-//! Dense batches in the reference's layout: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
+//! DType batches in the reference's layout: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
 //!
 //! `B` is the number of samples, `T` the most steps of any, and `...` is `[N]` for nodes, `[N, N]` for edges, nothing for
 //! graphs, with one more axis for the classes of a categorical.
 
 use crate::column::Cells;
-use crate::spec::{Dense, Kind, Location, Probe, Spec, Stage};
+use crate::spec::{DType, Kind, Location, Probe, Spec, Stage};
 use crate::trajectory::Trajectory;
 
 /// A dense array.
@@ -13,13 +13,13 @@ pub struct Array {
     /// The length of every axis.
     pub shape: Vec<usize>,
     /// The cells in C order.
-    pub data: Data,
+    pub data: ArrayData,
 }
 
 /// The cells of an array.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "NumPy's float64, float32 and int64")]
-pub enum Data {
+pub enum ArrayData {
     F64(Vec<f64>),
     F32(Vec<f32>),
     I64(Vec<i64>),
@@ -115,10 +115,10 @@ fn dense(probe: &Probe, nodes: usize, steps: Option<usize>, samples: &[Cells<'_>
         write_slab(probe, nodes, step, samples, &mut data[step * slab..][..slab]);
     }
     #[expect(clippy::cast_possible_truncation, reason = "float32 and integers are for nodes, marks and whole weights")]
-    let data = match probe.dense {
-        Dense::F64 => Data::F64(data),
-        Dense::F32 => Data::F32(data.into_iter().map(|x| x as f32).collect()),
-        Dense::I64 => Data::I64(data.into_iter().map(|x| x as i64).collect()),
+    let data = match probe.dtype {
+        DType::F64 => ArrayData::F64(data),
+        DType::F32 => ArrayData::F32(data.into_iter().map(|x| x as f32).collect()),
+        DType::I64 => ArrayData::I64(data.into_iter().map(|x| x as i64).collect()),
     };
     Array { shape, data }
 }

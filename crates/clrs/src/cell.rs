@@ -1,6 +1,6 @@
 //! Which Rust type a probe is written as.
 //!
-//! `Node<Pointer>` is written as `&[usize]`, `Graph<Scalar>` as `f64`, `Node<MaskOne>` as one `usize`, `Edge<Maybe<Mask>>` as
+//! `Node<Pointer>` is written as `&[usize]`, `Graph<Scalar>` as `f64`, `Node<MaskOne>` as one `usize`, `Edge<Masked<Mask>>` as
 //! `&[Option<bool>]`. The table of pairs below has the benchmark's thirteen; any other pair does not compile:
 //!
 //! ```compile_fail
@@ -33,7 +33,7 @@ pub struct Permutation;
 /// One of `CLASSES`, as `usize`.
 pub struct Categorical<const CLASSES: usize>;
 /// A value, or `None` where the question is not asked. For a class the last one is the blank: dense arrays have the -1 there.
-pub struct Maybe<V>(PhantomData<V>);
+pub struct Masked<V>(PhantomData<V>);
 
 mod sealed {
     pub trait Sealed {}
@@ -106,8 +106,8 @@ const fn few_enough(classes: usize) -> usize {
     classes
 }
 
-impl<V: Value<Stored = i8>> Sealed for Maybe<V> {}
-impl<V: Value<Stored = i8>> Value for Maybe<V> {
+impl<V: Value<Stored = i8>> Sealed for Masked<V> {}
+impl<V: Value<Stored = i8>> Value for Masked<V> {
     const KIND: Kind = V::KIND;
     const MASKED: bool = true;
     type Item = Option<V::Item>;
@@ -134,14 +134,14 @@ macro_rules! pairs {
     };
 }
 
-// `Node<MaskOne>` is the thirteenth, below; `Maybe` goes where its value goes.
+// `Node<MaskOne>` is the thirteenth, below; `Masked` goes where its value goes.
 pairs! {
     PerNode: Scalar, Mask, Pointer, Permutation, const K => Categorical<K>;
     PerEdge: Scalar, Mask, Pointer, const K => Categorical<K>;
     PerGraph: Scalar, Mask, const K => Categorical<K>;
 }
-impl<V: PerNode + Value<Stored = i8>> PerNode for Maybe<V> {}
-impl<V: PerEdge + Value<Stored = i8>> PerEdge for Maybe<V> {}
+impl<V: PerNode + Value<Stored = i8>> PerNode for Masked<V> {}
+impl<V: PerEdge + Value<Stored = i8>> PerEdge for Masked<V> {}
 
 /// A (location, kind) pair and the type of one row of it.
 pub trait Cell: Sealed {

@@ -121,8 +121,8 @@ impl Version {
     fn set(self, algorithm: &'static dyn AnyAlgorithm, split: Split) -> BenchmarkSet {
         let (samples, size, seed) = match split {
             Split::Train => (1000, 16, 1),
-            Split::Val => (32 * multiplier(algorithm.name()), 16, 2),
-            Split::Test => (32 * multiplier(algorithm.name()), 64, 3),
+            Split::Val => (32 * algorithm.eval_multiplier(), 16, 2),
+            Split::Test => (32 * algorithm.eval_multiplier(), 64, 3),
         };
         // Version 1.0.0 gave the text its size, and the pattern a quarter of that beside it.
         let size = if self == Version::V1_0_0 && algorithm.family() == Family::Strings { size + size / 4 } else { size };
@@ -135,22 +135,13 @@ impl Version {
         if self == Version::V2_0_3 {
             return spec;
         }
-        let is_newer = |probe: &Probe| algorithm.name() == "quickselect" && probe.name == "pivot";
+        let is_newer = |probe: &Probe| algorithm.added_since_1_0_0().contains(&&*probe.name);
         let plain = |probe: &Probe| match probe.kind {
             Kind::Permutation if probe.stage == Stage::Output => Probe { kind: Kind::Pointer, ..probe.clone() },
             _ => probe.clone(),
         };
         let probes = spec.iter().filter(|probe| !is_newer(probe)).map(plain).collect();
         Spec::new(probes).expect("fewer probes than there were, under the same names")
-    }
-}
-
-/// How many times the usual number of val and test samples an algorithm has.
-pub(crate) fn multiplier(algorithm: &str) -> usize {
-    match algorithm {
-        "find_maximum_subarray_kadane" => 32,
-        "quickselect" | "minimum" | "binary_search" | "naive_string_matcher" | "kmp_matcher" | "segments_intersect" => 64,
-        _ => 1,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where values are kept: typed columns, and what can go wrong when one comes from outside.
+//! Typed columns, which store the values of probes.
 
 use std::ops::Range;
 
@@ -6,24 +6,24 @@ use serde::Serialize;
 
 use crate::spec::Kind;
 
-/// The most nodes a problem may have: every node fits in 32 bits, and so does every pair of nodes.
+/// Largest number of nodes of a problem. Every node and every pair of nodes can be indexed with 32 bits.
 pub const MAX_NODES: usize = 1 << 16;
 
-/// All rows of one probe, end to end: a mask costs a byte, a pointer four, a one-hot mask a single node.
+/// All rows of one probe, back to back. A mask takes one byte per cell, a pointer four, a one-hot mask one node per row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Real numbers.
     Scalar(Vec<f64>),
-    /// Nodes: pointers, and the one node of a one-hot mask.
+    /// Nodes: pointers, and the node of a one-hot mask.
     Node(Vec<u32>),
-    /// Masks (0, 1) and classes; -1 where the question is not asked.
+    /// Masks (0, 1) and classes; -1 where masked out.
     Class(Vec<i8>),
 }
 
-/// Some rows of a column.
+/// A borrowed range of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-#[expect(missing_docs, reason = "as in `Column`")]
+#[expect(missing_docs, reason = "the variants are those of `Column`")]
 pub enum Cells<'a> {
     Scalar(&'a [f64]),
     Node(&'a [u32]),
@@ -31,12 +31,21 @@ pub enum Cells<'a> {
 }
 
 impl Column {
-    /// An empty one for values of a kind.
+    /// Creates an empty column for values of a kind.
     pub fn of(kind: Kind) -> Column {
         match kind {
             Kind::Scalar => Column::Scalar(Vec::new()),
             Kind::MaskOne | Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => Column::Node(Vec::new()),
             Kind::Mask | Kind::Categorical { .. } => Column::Class(Vec::new()),
+        }
+    }
+
+    /// Size of one cell of a kind in bytes.
+    pub(crate) fn cell_bytes(kind: Kind) -> usize {
+        match Column::of(kind) {
+            Column::Scalar(_) => size_of::<f64>(),
+            Column::Node(_) => size_of::<u32>(),
+            Column::Class(_) => size_of::<i8>(),
         }
     }
 
@@ -49,7 +58,7 @@ impl Column {
         }
     }
 
-    /// Memory of the cells.
+    /// Size of the cells in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Column::Scalar(cells) => size_of_val(&cells[..]),
@@ -58,7 +67,7 @@ impl Column {
         }
     }
 
-    /// Adds cells; `false` if they are of another type.
+    /// Appends cells. Returns `false` if their type differs.
     pub(crate) fn extend(&mut self, cells: Cells<'_>) -> bool {
         match (self, cells) {
             (Column::Scalar(column), Cells::Scalar(cells)) => column.extend_from_slice(cells),
@@ -69,7 +78,7 @@ impl Column {
         true
     }
 
-    /// Forgets the cells from `end` on, keeps the memory.
+    /// Removes the cells from `end` on and keeps the allocation.
     pub(crate) fn truncate(&mut self, end: usize) {
         match self {
             Column::Scalar(cells) => cells.truncate(end),
@@ -78,14 +87,14 @@ impl Column {
         }
     }
 
-    /// Forgets the cells, keeps the memory.
+    /// Removes all cells and keeps the allocation.
     pub(crate) fn clear(&mut self) {
         self.truncate(0);
     }
 }
 
 impl<'a> Cells<'a> {
-    /// How many there are.
+    /// Number of cells.
     pub fn count(self) -> usize {
         match self {
             Cells::Scalar(cells) => cells.len(),
@@ -94,7 +103,10 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Some of them.
+    /// Returns a subrange.
+    ///
+    /// # Panics
+    /// If the range is out of bounds.
     #[must_use]
     pub fn slice(self, range: Range<usize>) -> Cells<'a> {
         match self {
@@ -105,13 +117,13 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A type that cells are stored in.
+/// Element type of a column.
 pub trait Stored: Copy + 'static {
-    /// An empty column of it.
+    /// Creates an empty column of this type.
     fn column() -> Column;
-    /// The cells, where the column holds this type.
+    /// The cells, if the column has this type.
     fn cells_mut(column: &mut Column) -> Option<&mut Vec<Self>>;
-    /// The cells, where they are of this type.
+    /// The cells, if they have this type.
     fn cells(cells: Cells<'_>) -> Option<&[Self]>;
 }
 
@@ -132,17 +144,18 @@ macro_rules! stored {
 }
 stored!(Scalar of f64, Node of u32, Class of i8);
 
-/// Why columns from outside are not rows of an algorithm.
+/// Columns that are not rows of an algorithm.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum ColumnError {
-    #[error("{0} nodes are more than {MAX_NODES}")]
+    #[error("{0} nodes are too many; the limit is {MAX_NODES}")]
     Nodes(usize),
-    #[error("{expected} columns were expected, not {found}")]
+    #[error("expected {expected} columns, found {found}")]
     Count { expected: usize, found: usize },
-    #[error("`{probe}` holds values of another type")]
+    #[error("`{probe}` has values of the wrong type")]
     Type { probe: &'static str },
-    #[error("`{probe}` has {found} cells, not {expected}")]
+    #[error("`{probe}` has {found} cells, expected {expected}")]
     Length { probe: &'static str, expected: usize, found: usize },
     #[error("`{probe}` has a value out of range in cell {cell}")]
     Value { probe: &'static str, cell: usize },

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::batch::{BatchError, row_shape, same_size, write_slab};
 use crate::column::Cells;
-use crate::spec::{Dense, Probe, Stage};
+use crate::spec::{DType, Probe, Stage};
 use crate::trajectory::Trajectory;
 
 /// A SHA-256 digest; as text, 64 hexadecimal digits.
@@ -60,10 +60,10 @@ fn digest(probe: &Probe, nodes: usize, steps: usize, samples: &[Cells<'_>]) -> S
         slab.fill(0.0);
         write_slab(probe, nodes, step, samples, &mut slab);
         #[expect(clippy::cast_possible_truncation, reason = "float32 and integers are for nodes, marks and whole weights")]
-        match probe.dense {
-            Dense::F64 => hasher.update(bytemuck::cast_slice(&slab)),
-            Dense::F32 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as f32).collect::<Vec<_>>())),
-            Dense::I64 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as i64).collect::<Vec<_>>())),
+        match probe.dtype {
+            DType::F64 => hasher.update(bytemuck::cast_slice(&slab)),
+            DType::F32 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as f32).collect::<Vec<_>>())),
+            DType::I64 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as i64).collect::<Vec<_>>())),
         }
     }
     Sha(hasher.finalize().into())

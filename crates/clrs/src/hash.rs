@@ -4,12 +4,13 @@
 //! endian in their own types. The set's hash is BLAKE3 over what its probes are called and mean to a network, and the hashes
 //! of its samples in order. So it does not depend on record batches, threads, compression, or how wide a file keeps a node.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::column::Cells;
-use crate::spec::Spec;
+use crate::spec::{Kind, Location, Probe, Spec, Stage};
 use crate::trajectory::Trajectory;
 
 /// A content hash; as text, 64 hexadecimal digits.
@@ -72,8 +73,7 @@ impl ContentHasher {
     pub fn new(spec: &Spec) -> ContentHasher {
         let mut hasher = blake3::Hasher::new();
         for probe in spec.iter() {
-            let (stage, location, kind) = (probe.stage, probe.location, probe.kind);
-            hasher.update(format!("{} {stage:?} {location:?} {kind:?} {}\n", probe.name, probe.masked).as_bytes());
+            hasher.update(probe_line(probe).as_bytes());
         }
         ContentHasher(hasher)
     }
@@ -92,6 +92,30 @@ impl ContentHasher {
     pub fn finish(&self) -> ContentHash {
         ContentHash(self.0.finalize())
     }
+}
+
+/// The line of a probe in the hash of a set. Written out rather than derived: every pinned hash depends on these bytes.
+fn probe_line(probe: &Probe) -> String {
+    let stage = match probe.stage {
+        Stage::Input => "Input",
+        Stage::Output => "Output",
+        Stage::Hint => "Hint",
+    };
+    let location = match probe.location {
+        Location::Node => "Node",
+        Location::Edge => "Edge",
+        Location::Graph => "Graph",
+    };
+    let kind: Cow<'_, str> = match probe.kind {
+        Kind::Scalar => "Scalar".into(),
+        Kind::Mask => "Mask".into(),
+        Kind::MaskOne => "MaskOne".into(),
+        Kind::Categorical { classes } => format!("Categorical {{ classes: {classes} }}").into(),
+        Kind::Pointer => "Pointer".into(),
+        Kind::Permutation => "Permutation".into(),
+        Kind::CyclicPermutation => "CyclicPermutation".into(),
+    };
+    format!("{} {stage} {location} {kind} {}\n", probe.name, probe.masked)
 }
 
 /// BLAKE3 is several times faster over many kilobytes at once than over many small pieces: these are put together first.
@@ -129,5 +153,32 @@ fn bytes(cells: Cells<'_>) -> &[u8] {
         Cells::Scalar(cells) => bytemuck::cast_slice(cells),
         Cells::Node(cells) => bytemuck::cast_slice(cells),
         Cells::Class(cells) => bytemuck::cast_slice(cells),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+
+    /// The bytes that published hashes were computed from. They never change.
+    #[test]
+    fn probe_lines_have_their_pinned_text() {
+        let line = |algorithm: &str, probe: &str| {
+            let spec = Registry::builtin().find(algorithm).expect("a built-in algorithm").spec();
+            probe_line(spec.iter().find(|other| other.name == probe).expect("a probe of the algorithm"))
+        };
+        assert_eq!(line("bfs", "s"), "s Input Node MaskOne false\n");
+        assert_eq!(line("bfs", "A"), "A Input Edge Scalar false\n");
+        assert_eq!(line("bfs", "reach_h"), "reach_h Hint Node Mask false\n");
+        assert_eq!(line("bfs", "pi"), "pi Output Node Pointer false\n");
+        assert_eq!(line("insertion_sort", "pred"), "pred Output Node Permutation false\n");
+        assert_eq!(line("dfs", "color"), "color Hint Node Categorical { classes: 3 } false\n");
+        assert_eq!(line("dfs", "time"), "time Hint Graph Scalar false\n");
+        assert_eq!(line("bridges", "is_bridge"), "is_bridge Output Edge Mask true\n");
+        let pred = Registry::builtin().find("insertion_sort").expect("a built-in algorithm").spec();
+        let pred = pred.iter().find(|probe| probe.name == "pred").expect("an output").clone();
+        let cyclic = Probe { kind: Kind::CyclicPermutation, ..pred };
+        assert_eq!(probe_line(&cyclic), "pred Output Node CyclicPermutation false\n");
     }
 }

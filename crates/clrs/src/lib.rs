@@ -1,7 +1,7 @@
 //! The data engine of the CLRS Algorithmic Reasoning Benchmark: textbook algorithms that tell what they do, step by step.
 //!
 //! The way of the data: a [`Problem`] is drawn, read or recovered; an [`Algorithm`] runs on it and tells its steps to a
-//! [`Recorder`]; what is left are [`Runs`], typed columns of which a [`Trajectory`] is one run.
+//! [`Recorder`]; what is left are [`Trajectories`], typed columns of which a [`Trajectory`] is one run.
 //!
 //! ```
 //! use clrs::Registry;
@@ -9,7 +9,7 @@
 //! let sort = Registry::builtin().find("insertion_sort")?;
 //! let mut recorder = sort.recorder();
 //! sort.record_json(r#"{"key": [5, 2, 4, 3, 1]}"#, &mut recorder)?;
-//! assert_eq!(recorder.runs().get(0).steps(), 5);
+//! assert_eq!(recorder.trajectories().get(0).steps(), 5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -36,14 +36,14 @@ pub mod training;
 pub mod trajectory;
 pub mod transform;
 
-pub use algorithm::{Algorithm, AnyAlgorithm, CheckError, Family, Wrong};
-pub use batch::{Array, Batch, Data};
+pub use algorithm::{Algorithm, AnyAlgorithm, CheckError, CheckFailure, Family};
+pub use batch::{Array, ArrayData, Batch};
 pub use column::{Cells, Column};
 pub use hash::{ContentHash, ContentHasher};
-pub use problems::{Distribution, Invalid, Problem};
+pub use problems::{Distribution, InvalidProblem, Problem};
 pub use random::RandomState;
 pub use recorder::{Hints, Recorder};
 pub use registry::Registry;
-pub use sampling::Settings;
-pub use spec::{Dense, Kind, Location, Probe, Spec, Stage};
-pub use trajectory::{Runs, Trajectory};
+pub use sampling::SamplerOptions;
+pub use spec::{DType, Kind, Location, Probe, Spec, Stage};
+pub use trajectory::{Trajectories, Trajectory};

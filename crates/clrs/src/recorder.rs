@@ -1,99 +1,118 @@
-//! Running an algorithm and keeping everything it tells.
+//! Runs algorithms and records their inputs, outputs and hints.
 
 use std::any::TypeId;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use crate::algorithm::{Algorithm, admit};
+use crate::algorithm::{Algorithm, validate_problem};
 use crate::column::Column;
 use crate::probes::Probes;
-use crate::problems::{Invalid, Problem};
+use crate::problems::{InvalidProblem, Problem};
 use crate::spec::{Spec, Stage};
-use crate::trajectory::{Runs, Trajectory};
+use crate::trajectory::{Trajectories, Trajectory};
 
-/// Where a step was recorded: a trace shows the code beside the state.
-pub type Site = &'static Location<'static>;
+/// Source location of the statement that recorded a step.
+pub type StepLocation = &'static Location<'static>;
 
-/// Runs of one algorithm, end to end in the same columns: a run costs memory only where the columns must grow.
+/// Records runs of one algorithm into shared columns, so that a run allocates only when a column has to grow.
+///
+/// ```
+/// use clrs::algorithms::sorting::insertion_sort::InsertionSort;
+/// use clrs::problems::Keys;
+/// use clrs::{Cells, Recorder};
+///
+/// let mut recorder = Recorder::new::<InsertionSort>();
+/// recorder.record::<InsertionSort>(&Keys { key: vec![0.5, 0.2, 0.4] })?;
+/// let sample = recorder.trajectories().get(0);
+/// assert_eq!(sample.get("pred"), Some(Cells::Node(&[2, 1, 1])));
+/// assert_eq!(recorder.step_locations(0).len(), sample.steps());
+/// # Ok::<(), clrs::InvalidProblem>(())
+/// ```
 pub struct Recorder {
     algorithm: TypeId,
-    runs: Runs,
-    sites: Vec<Site>,
-    /// Where `sites` ends after each run.
-    site_ends: Vec<usize>,
+    trajectories: Trajectories,
+    step_locations: Vec<StepLocation>,
+    /// End of each sample in `step_locations`.
+    step_ends: Vec<usize>,
 }
 
 impl Recorder {
-    /// An empty one for `A`.
+    /// Creates an empty recorder for `A`.
     pub fn new<A: Algorithm>() -> Recorder {
-        let runs = Runs::new(Spec::from(A::SPEC));
-        Recorder { algorithm: TypeId::of::<A>(), runs, sites: Vec::new(), site_ends: Vec::new() }
+        let trajectories = Trajectories::new(Spec::from(A::SPEC));
+        Recorder { algorithm: TypeId::of::<A>(), trajectories, step_locations: Vec::new(), step_ends: Vec::new() }
     }
 
-    /// Runs `A` and keeps everything it tells. A problem that is refused leaves no trace.
+    /// Runs `A` on a problem and appends the trajectory. An invalid problem leaves the recorder unchanged.
     ///
     /// # Panics
-    /// If the recorder is another algorithm's, or a row of `A` has a wrong length or value: mistakes in code, not in data.
-    pub fn record<A: Algorithm>(&mut self, problem: &A::Problem) -> Result<(), Invalid> {
-        assert_eq!(self.algorithm, TypeId::of::<A>(), "{} was given another algorithm's recorder", A::NAME);
-        admit::<A>(problem)?;
+    /// If the recorder belongs to another algorithm, or if `A` records a row of a wrong length or with a value out of range.
+    /// Both are errors in code, not in data.
+    pub fn record<A: Algorithm>(&mut self, problem: &A::Problem) -> Result<(), InvalidProblem> {
+        assert_eq!(self.algorithm, TypeId::of::<A>(), "the recorder belongs to another algorithm than {}", A::NAME);
+        validate_problem::<A>(problem)?;
 
-        let (inputs, others) = self.runs.columns_mut().split_at_mut(A::count(Stage::Input));
+        let (inputs, others) = self.trajectories.columns_mut().split_at_mut(A::count(Stage::Input));
         let (outputs, hints) = others.split_at_mut(A::count(Stage::Output));
         A::push_input(inputs, &A::input(problem));
-        let output = A::run(problem, &mut Hints { columns: hints, sites: &mut self.sites, algorithm: PhantomData });
+        let mut hints = Hints { columns: hints, step_locations: &mut self.step_locations, algorithm: PhantomData };
+        let output = A::run(problem, &mut hints);
         A::push_output(outputs, &output);
 
-        let steps = self.sites.len() - self.site_ends.last().copied().unwrap_or(0);
-        if let Err(error) = self.runs.close(problem.nodes(), steps) {
+        let steps = self.step_locations.len() - self.step_ends.last().copied().unwrap_or(0);
+        if let Err(error) = self.trajectories.close(problem.nodes(), steps) {
             panic!("{}: {error}", A::NAME);
         }
-        self.site_ends.push(self.sites.len());
+        self.step_ends.push(self.step_locations.len());
         Ok(())
     }
 
-    /// All runs so far.
-    pub fn runs(&self) -> &Runs {
-        &self.runs
+    /// All recorded samples.
+    pub fn trajectories(&self) -> &Trajectories {
+        &self.trajectories
     }
 
-    /// All runs, without the sites of their steps.
-    pub fn into_runs(self) -> Runs {
-        self.runs
+    /// Returns the recorded samples and drops the step locations.
+    pub fn into_trajectories(self) -> Trajectories {
+        self.trajectories
     }
 
-    /// The last run.
+    /// The sample recorded last.
     pub fn last(&self) -> Option<Trajectory<'_>> {
-        self.runs.iter().last()
+        self.trajectories.iter().last()
     }
 
-    /// For every hint row of a run, where it was recorded.
-    pub fn sites(&self, run: usize) -> &[Site] {
-        let start = run.checked_sub(1).map_or(0, |before| self.site_ends[before]);
-        &self.sites[start..self.site_ends[run]]
+    /// Source location of each hint row of a sample.
+    ///
+    /// # Panics
+    /// If `sample` is out of range.
+    pub fn step_locations(&self, sample: usize) -> &[StepLocation] {
+        let start = sample.checked_sub(1).map_or(0, |previous| self.step_ends[previous]);
+        &self.step_locations[start..self.step_ends[sample]]
     }
 
-    /// Forgets the runs, keeps the memory.
+    /// Removes all samples and keeps the allocations.
     pub fn clear(&mut self) {
-        self.runs.clear();
-        self.sites.clear();
-        self.site_ends.clear();
+        self.trajectories.clear();
+        self.step_locations.clear();
+        self.step_ends.clear();
     }
 }
 
-/// Where an algorithm records its steps.
+/// The hint columns that a running algorithm appends its steps to.
 pub struct Hints<'r, P: Probes> {
     columns: &'r mut [Column],
-    sites: &'r mut Vec<Site>,
+    step_locations: &'r mut Vec<StepLocation>,
     algorithm: PhantomData<P>,
 }
 
 impl<P: Probes> Hints<'_, P> {
-    /// Records a step, and the place in the source that took it. Helpers that push for others are `#[track_caller]` too.
+    /// Records a step and the caller's source location. Mark helper functions that push on behalf of their caller as
+    /// `#[track_caller]` too.
     #[track_caller]
-    #[expect(clippy::needless_pass_by_value, reason = "a row is a literal at the call")]
+    #[expect(clippy::needless_pass_by_value, reason = "a row is a literal at the call site")]
     pub fn push(&mut self, row: P::Hint<'_>) {
         P::push_hint(self.columns, &row);
-        self.sites.push(Location::caller());
+        self.step_locations.push(Location::caller());
     }
 }

@@ -1,4 +1,4 @@
-//! The vocabulary of the paper (section 3.1): a probe is a stage, a location and a kind.
+//! Probes and specs, in the vocabulary of the paper (section 3.1): a probe has a stage, a location and a kind.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -6,8 +6,9 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::Cell;
+use crate::column::Column;
 
-/// When a value is observed. The order is the one of every spec: inputs, outputs, hints.
+/// When a value is observed. Specs list inputs, outputs and hints in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -15,12 +16,12 @@ pub enum Stage {
     Input,
     /// Once, after the run.
     Output,
-    /// A time series: one row per step of the algorithm.
+    /// Once per step of the algorithm.
     Hint,
 }
 
 impl Stage {
-    /// Its name.
+    /// The name in files and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Stage::Input => "input",
@@ -30,10 +31,10 @@ impl Stage {
     }
 }
 
-/// What a value is attached to. It fixes the length of a row: `n`, `n * n` or one.
+/// What a value is attached to. It determines the length of a row: `n`, `n * n` or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the paper's words, said above")]
+#[expect(missing_docs, reason = "the paper's names, explained above")]
 pub enum Location {
     Node,
     Edge,
@@ -41,7 +42,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Its name.
+    /// The name in files and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Location::Node => "node",
@@ -50,7 +51,7 @@ impl Location {
         }
     }
 
-    /// How many there are of it among `n` nodes.
+    /// Number of such locations in a graph of `n` nodes.
     pub const fn count(self, n: usize) -> usize {
         match self {
             Location::Node => n,
@@ -66,37 +67,37 @@ impl Location {
 pub enum Kind {
     /// A real number.
     Scalar,
-    /// Yes or no.
+    /// 0 or 1.
     Mask,
-    /// Yes for exactly one node.
+    /// 1 for exactly one node.
     MaskOne,
     /// One of several classes.
     Categorical {
-        /// How many, a blank class included.
+        /// Number of classes, including the blank class if there is one.
         classes: usize,
     },
     /// A node.
     Pointer,
     /// Pointers to the predecessor in a linear order; the first node points to itself.
     Permutation,
-    /// What a transform makes of a permutation: the first node points to the last. No algorithm declares it.
+    /// A permutation closed to a cycle: the first node points to the last. Created by a transform, declared by no algorithm.
     CyclicPermutation,
 }
 
-/// The number type of a probe in dense arrays. Hints are always `F64`; inputs and outputs as the reference has them.
+/// Element type of a probe in dense arrays. Hints are always `F64`; inputs and outputs follow the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "NumPy's float64, float32 and int64; float32 is what some transforms make")]
-pub enum Dense {
+#[expect(missing_docs, reason = "NumPy's float64, float32 and int64; some transforms produce float32")]
+pub enum DType {
     F64,
     F32,
     I64,
 }
 
-/// One observable of an algorithm. A constant in an algorithm's spec; its texts are owned only where a transform or a file made it.
+/// One observable of an algorithm. Strings are owned only if a transform or a file created the probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The name on every outward surface: files, arrays, tables.
+    /// The reference's name, used in files, arrays and tables.
     pub name: Cow<'static, str>,
     /// When it is observed.
     pub stage: Stage,
@@ -104,88 +105,107 @@ pub struct Probe {
     pub location: Location,
     /// How it is encoded.
     pub kind: Kind,
-    /// Whether a cell can be "not asked" (-1 in dense arrays), as `is_bridge` is where there is no edge.
+    /// Whether cells can be masked out (-1 in dense arrays), as in `is_bridge` for pairs without an edge.
     pub masked: bool,
-    /// Its number type in dense arrays.
-    pub dense: Dense,
-    /// What it means, in one line: the doc comment of its declaration.
-    pub meaning: Cow<'static, str>,
+    /// Element type in dense arrays.
+    #[serde(rename = "dense")]
+    pub dtype: DType,
+    /// One line: the doc comment of the declaration.
+    #[serde(rename = "meaning")]
+    pub description: Cow<'static, str>,
 }
 
 impl Probe {
-    /// The probe a declaration in `probes!` stands for.
-    pub const fn declared<C: Cell>(name: &'static str, stage: Stage, dense: Dense, meaning: &'static str) -> Probe {
+    /// The probe of a declaration in [`probes!`](crate::probes!).
+    pub const fn declared<C: Cell>(name: &'static str, stage: Stage, dtype: DType, description: &'static str) -> Probe {
         Probe {
             name: Cow::Borrowed(name),
             stage,
             location: C::LOCATION,
             kind: C::KIND,
             masked: C::MASKED,
-            dense,
-            meaning: Cow::Borrowed(meaning.trim_ascii()),
+            dtype,
+            description: Cow::Borrowed(description.trim_ascii()),
         }
     }
 
-    /// Its name with its stage, as files and arrays are called: `hint/pi_h`.
+    /// Stage and name, as used for arrays in files: `hint/pi_h`.
     pub fn path(&self) -> String {
         format!("{}/{}", self.stage.name(), self.name)
     }
 
-    /// Cells that a column keeps per row: a one-hot mask is a single node.
+    /// Number of cells per row in a column. A one-hot mask is stored as a single node.
     pub const fn width(&self, n: usize) -> usize {
         if matches!(self.kind, Kind::MaskOne) { 1 } else { self.location.count(n) }
     }
 
-    /// Rows that a run of so many steps has.
+    /// Size of a row in a column in bytes.
+    pub(crate) fn row_bytes(&self, n: usize) -> usize {
+        self.width(n).saturating_mul(Column::cell_bytes(self.kind))
+    }
+
+    /// Number of rows in a sample with `steps` steps.
     pub const fn rows(&self, steps: usize) -> usize {
         if matches!(self.stage, Stage::Hint) { steps } else { 1 }
     }
 
-    /// Whether columns and dense arrays can hold it. A declaration in `probes!` can make no other; a file can.
-    fn is_possible(&self) -> bool {
-        let place = match self.kind {
+    /// Whether columns and dense arrays can represent the probe. Always true for declarations; files may contain anything.
+    fn is_supported(&self) -> bool {
+        let location = match self.kind {
             Kind::Scalar | Kind::Mask => true,
             Kind::Categorical { classes } => (1..=127).contains(&classes),
             Kind::Pointer => self.location != Location::Graph,
             Kind::MaskOne | Kind::Permutation | Kind::CyclicPermutation => self.location == Location::Node,
         };
         let masked = !self.masked || matches!(self.kind, Kind::Mask | Kind::Categorical { .. });
-        // Names become those of columns and of files in archives.
+        // Names are used for columns and for files in archives.
         let name = !self.name.is_empty() && !self.name.contains(|c: char| c.is_control() || c == '/' || c == '\\');
-        place && masked && name
+        location && masked && name
     }
 }
 
-/// The probes of an algorithm in order: its own constant, or what a transform or a file made of it.
+/// The probes of an algorithm in order: its constant declaration, or a list that a transform or a file created.
+///
+/// ```
+/// use clrs::{Registry, Spec, Stage};
+///
+/// let spec = Spec::from(Registry::builtin().find("bfs")?.spec());
+/// let hints: Vec<_> = spec.iter().filter(|probe| probe.stage == Stage::Hint).map(|probe| &*probe.name).collect();
+/// assert_eq!(hints, ["reach_h", "pi_h"]);
+/// # Ok::<(), clrs::registry::UnknownAlgorithm>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Probe>")]
 pub struct Spec(Cow<'static, [Probe]>);
 
 impl Spec {
-    /// A spec made at run time: put in order, names taken once.
-    pub fn new(mut probes: Vec<Probe>) -> Result<Spec, NameTaken> {
-        probes.sort_by_key(|probe| probe.stage); // stable: the order within a stage is the caller's
-        for (place, probe) in probes.iter().enumerate() {
-            if probes[..place].iter().any(|other| other.name == probe.name) {
-                return Err(NameTaken(probe.name.clone().into_owned()));
+    /// Creates a spec at run time. Sorts the probes by stage.
+    ///
+    /// # Errors
+    /// If two probes have the same name.
+    pub fn new(mut probes: Vec<Probe>) -> Result<Spec, DuplicateProbe> {
+        probes.sort_by_key(|probe| probe.stage); // stable: the caller's order within a stage is kept
+        for (index, probe) in probes.iter().enumerate() {
+            if probes[..index].iter().any(|other| other.name == probe.name) {
+                return Err(DuplicateProbe(probe.name.clone().into_owned()));
             }
         }
         Ok(Spec(Cow::Owned(probes)))
     }
 
-    /// The probe of that name.
+    /// The probe with the given name.
     pub fn get(&self, name: &str) -> Option<&Probe> {
         self.iter().find(|probe| probe.name == name)
     }
 }
 
-/// From outside: nothing is taken for granted.
+/// For untrusted input: also checks that every probe is supported.
 impl TryFrom<Vec<Probe>> for Spec {
-    type Error = BadSpec;
+    type Error = InvalidSpec;
 
-    fn try_from(probes: Vec<Probe>) -> Result<Spec, BadSpec> {
-        if let Some(probe) = probes.iter().find(|probe| !probe.is_possible()) {
-            return Err(BadSpec::Probe(probe.name.clone().into_owned()));
+    fn try_from(probes: Vec<Probe>) -> Result<Spec, InvalidSpec> {
+        if let Some(probe) = probes.iter().find(|probe| !probe.is_supported()) {
+            return Err(InvalidSpec::Probe(probe.name.clone().into_owned()));
         }
         Ok(Spec::new(probes)?)
     }
@@ -205,18 +225,19 @@ impl Deref for Spec {
     }
 }
 
-/// Two probes of one spec have the same name.
+/// Two probes of a spec have the same name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("two probes are called `{0}`")]
-pub struct NameTaken(pub String);
+#[error("duplicate probe name `{0}`")]
+pub struct DuplicateProbe(pub String);
 
-/// Why probes from outside are no spec.
+/// Probes that do not form a spec.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum BadSpec {
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+pub enum InvalidSpec {
     #[error(transparent)]
-    Name(#[from] NameTaken),
-    #[error("there is no such probe as `{0}` is said to be")]
+    Name(#[from] DuplicateProbe),
+    #[error("`{0}` has an unsupported combination of location, kind and mask, or an invalid name")]
     Probe(String),
 }
 
@@ -226,21 +247,22 @@ mod tests {
     use crate::cell::{MaskOne, Node, Pointer, Scalar};
 
     #[test]
-    fn a_spec_made_at_run_time_is_in_order_and_takes_a_name_once() {
-        let pred_h = Probe::declared::<Node<Pointer>>("pred_h", Stage::Hint, Dense::F64, "order so far");
+    fn new_sorts_by_stage_and_rejects_duplicate_names() {
+        let pred_h = Probe::declared::<Node<Pointer>>("pred_h", Stage::Hint, DType::F64, "order so far");
         let pred = Probe { kind: Kind::CyclicPermutation, name: "pred".into(), stage: Stage::Output, ..pred_h.clone() };
-        let first = Probe::declared::<Node<MaskOne>>("first", Stage::Output, Dense::F64, "first node");
+        let first = Probe::declared::<Node<MaskOne>>("first", Stage::Output, DType::F64, "first node");
         let first = Probe { name: format!("{}_mask", pred.name).into(), ..first };
-        let pos = Probe::declared::<Node<Scalar>>("pos", Stage::Input, Dense::F64, "place");
+        let pos = Probe::declared::<Node<Scalar>>("pos", Stage::Input, DType::F64, "position");
         let spec = Spec::new(vec![pred_h, pred, first, pos.clone()]).expect("four names");
         assert_eq!(spec.iter().map(|probe| &*probe.name).collect::<Vec<_>>(), ["pos", "pred", "pred_mask", "pred_h"]);
-        assert_eq!(Spec::new(vec![pos.clone(), pos]), Err(NameTaken("pos".into())));
+        assert_eq!(Spec::new(vec![pos.clone(), pos]), Err(DuplicateProbe("pos".into())));
     }
+
     #[test]
-    fn a_spec_from_outside_has_only_probes_that_can_be() {
-        let first = Probe::declared::<Node<MaskOne>>("first", Stage::Output, Dense::F64, "first node");
+    fn untrusted_specs_with_unsupported_probes_are_rejected() {
+        let first = Probe::declared::<Node<MaskOne>>("first", Stage::Output, DType::F64, "first node");
         let class = |classes| Probe { kind: Kind::Categorical { classes }, ..first.clone() };
-        let impossible = [
+        let unsupported = [
             Probe { location: Location::Graph, ..first.clone() },
             Probe { masked: true, ..first.clone() },
             Probe { name: "a/b".into(), ..first.clone() },
@@ -248,11 +270,11 @@ mod tests {
             class(0),
             class(128),
         ];
-        for probe in impossible {
+        for probe in unsupported {
             let name = probe.name.to_string();
-            assert_eq!(Spec::try_from(vec![probe]), Err(BadSpec::Probe(name)));
+            assert_eq!(Spec::try_from(vec![probe]), Err(InvalidSpec::Probe(name)));
         }
-        assert_eq!(Spec::try_from(vec![first.clone(), class(127)]), Err(BadSpec::Name(NameTaken("first".into()))));
+        assert_eq!(Spec::try_from(vec![first.clone(), class(127)]), Err(InvalidSpec::Name(DuplicateProbe("first".into()))));
         assert!(Spec::try_from(vec![first]).is_ok());
     }
 }

@@ -1,17 +1,31 @@
-//! What runs of an algorithm leave behind: one set of columns for many runs, and a view of each.
+//! Recorded samples: [`Trajectories`] stores many in shared columns, [`Trajectory`] is a view of one.
 
 use std::ops::Range;
 
 use crate::column::{Cells, Column, MAX_NODES};
 use crate::spec::{Kind, Probe, Spec, Stage};
 
-/// Many runs, end to end in the same typed columns: recorded, read from a file, or rewritten.
+/// Samples of one spec, stored back to back in typed columns. They may differ in nodes and steps.
+///
+/// ```
+/// use clrs::{Cells, Registry};
+///
+/// let bfs = Registry::builtin().find("bfs")?;
+/// let mut recorder = bfs.recorder();
+/// bfs.record_json(r#"{"weights": [[0, 1], [1, 0]], "source": 0}"#, &mut recorder)?;
+/// let trajectories = recorder.into_trajectories();
+/// assert_eq!(trajectories.len(), 1);
+/// let sample = trajectories.get(0);
+/// assert_eq!((sample.nodes(), sample.steps()), (2, 2));
+/// assert_eq!(sample.get("reach_h"), Some(Cells::Class(&[1, 0, 1, 1])));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Runs {
+pub struct Trajectories {
     spec: Spec,
     columns: Vec<Column>,
     extents: Vec<Extent>,
-    /// Where every column ends after each run, `spec.len()` numbers per run.
+    /// End of every sample in every column: `ends[sample * spec.len() + index]`.
     ends: Vec<usize>,
 }
 
@@ -21,49 +35,53 @@ struct Extent {
     steps: usize,
 }
 
-/// Why columns are not those of runs.
+/// Columns that do not match their spec.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum RunsError {
-    #[error("there are {found} columns, and {expected} probes")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+pub enum TrajectoriesError {
+    #[error("expected {expected} columns, one per probe, found {found}")]
     Count { expected: usize, found: usize },
-    #[error("`{probe}` holds values of another type")]
+    #[error("`{probe}` has values of the wrong type")]
     Type { probe: String },
-    #[error("run {run} has {nodes} nodes, not 1 to {MAX_NODES}")]
-    Nodes { run: usize, nodes: usize },
-    #[error("`{probe}` has {found} cells after run {run}, not {expected}")]
-    Length { probe: String, run: usize, expected: usize, found: usize },
-    #[error("`{probe}` has a value out of range in run {run}")]
-    Value { probe: String, run: usize },
+    #[error("sample {sample} has {nodes} nodes; the number of nodes must be from 1 to {MAX_NODES}")]
+    Nodes { sample: usize, nodes: usize },
+    #[error("`{probe}` has {found} cells up to sample {sample}, expected {expected}")]
+    Length { probe: String, sample: usize, expected: usize, found: usize },
+    #[error("`{probe}` has a value out of range in sample {sample}")]
+    Value { probe: String, sample: usize },
 }
 
-impl Runs {
-    /// None yet.
-    pub fn new(spec: Spec) -> Runs {
+impl Trajectories {
+    /// Creates an empty collection.
+    pub fn new(spec: Spec) -> Trajectories {
         let columns = spec.iter().map(|probe| Column::of(probe.kind)).collect();
-        Runs { spec, columns, extents: Vec::new(), ends: Vec::new() }
+        Trajectories { spec, columns, extents: Vec::new(), ends: Vec::new() }
     }
 
-    /// Runs whose columns are at hand whole, as a file has them, with the nodes and steps of each.
+    /// Creates a collection from complete columns, with the nodes and steps of each sample.
+    ///
+    /// # Errors
+    /// If the columns do not match the spec and the extents, or have a value out of range.
     pub fn from_columns(
         spec: Spec,
         extents: impl IntoIterator<Item = (usize, usize)>,
         columns: Vec<Column>,
-    ) -> Result<Runs, RunsError> {
+    ) -> Result<Trajectories, TrajectoriesError> {
         if columns.len() != spec.len() {
-            return Err(RunsError::Count { expected: spec.len(), found: columns.len() });
+            return Err(TrajectoriesError::Count { expected: spec.len(), found: columns.len() });
         }
         for (probe, column) in spec.iter().zip(&columns) {
             if std::mem::discriminant(column) != std::mem::discriminant(&Column::of(probe.kind)) {
-                return Err(RunsError::Type { probe: probe.name.to_string() });
+                return Err(TrajectoriesError::Type { probe: probe.name.to_string() });
             }
         }
-        let mut runs = Runs { spec, columns, extents: Vec::new(), ends: Vec::new() };
+        let mut trajectories = Trajectories { spec, columns, extents: Vec::new(), ends: Vec::new() };
         for (nodes, steps) in extents {
-            runs.advance(nodes, steps)?;
+            trajectories.advance(nodes, steps)?;
         }
-        runs.is_whole()?;
-        Ok(runs)
+        trajectories.check_ends()?;
+        Ok(trajectories)
     }
 
     /// The probes, one per column.
@@ -71,102 +89,105 @@ impl Runs {
         &self.spec
     }
 
-    /// How many there are.
+    /// Number of samples.
     pub fn len(&self) -> usize {
         self.extents.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.extents.is_empty()
     }
 
-    /// One of them.
+    /// Returns one sample.
     ///
     /// # Panics
-    /// If there are not so many.
-    pub fn get(&self, run: usize) -> Trajectory<'_> {
-        assert!(run < self.len(), "run {run} of {}", self.len());
-        Trajectory { runs: self, run }
+    /// If `sample` is out of range.
+    pub fn get(&self, sample: usize) -> Trajectory<'_> {
+        assert!(sample < self.len(), "sample {sample} of {}", self.len());
+        Trajectory { trajectories: self, sample }
     }
 
-    /// All of them.
+    /// Iterates over the samples.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Trajectory<'_>> {
-        (0..self.len()).map(|run| Trajectory { runs: self, run })
+        (0..self.len()).map(|sample| Trajectory { trajectories: self, sample })
     }
 
-    /// All cells of every probe, in the order of the spec.
+    /// All cells of every probe, in spec order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The cells that runs have in the column at a place, end to end.
+    /// The cells of a range of samples in the column at `index`, back to back.
     ///
     /// # Panics
-    /// If there are not so many runs, or columns.
-    pub fn cells(&self, place: usize, runs: Range<usize>) -> Cells<'_> {
-        assert!(runs.end <= self.len(), "run {} of {}", runs.end, self.len());
-        self.columns[place].cells().slice(self.start(runs.start, place)..self.start(runs.end, place))
+    /// If the column or a sample is out of range.
+    pub fn cells(&self, index: usize, samples: Range<usize>) -> Cells<'_> {
+        assert!(samples.end <= self.len(), "sample {} of {}", samples.end, self.len());
+        self.columns[index].cells().slice(self.start(samples.start, index)..self.start(samples.end, index))
     }
 
-    /// The most hint rows of any run.
-    pub fn longest(&self) -> usize {
-        self.extents.iter().map(|run| run.steps).max().unwrap_or(0)
+    /// Largest number of hint rows of any sample.
+    pub fn max_steps(&self) -> usize {
+        self.extents.iter().map(|extent| extent.steps).max().unwrap_or(0)
     }
 
-    /// Memory of all cells.
+    /// Size of all cells in bytes.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(Column::bytes).sum()
     }
 
-    /// Adds a run whose cells are at hand. Nothing is kept if they are not as the spec says.
-    pub fn push(&mut self, nodes: usize, steps: usize, cells: &[Cells<'_>]) -> Result<(), RunsError> {
+    /// Appends a sample, given as the cells of every probe in spec order.
+    ///
+    /// # Errors
+    /// If the cells do not match the spec. The collection is then unchanged.
+    pub fn push(&mut self, nodes: usize, steps: usize, cells: &[Cells<'_>]) -> Result<(), TrajectoriesError> {
         if cells.len() != self.spec.len() {
-            return Err(RunsError::Count { expected: self.spec.len(), found: cells.len() });
+            return Err(TrajectoriesError::Count { expected: self.spec.len(), found: cells.len() });
         }
         for ((column, cells), probe) in self.columns.iter_mut().zip(cells).zip(self.spec.iter()) {
             if !column.extend(*cells) {
                 let probe = probe.name.to_string();
                 self.undo();
-                return Err(RunsError::Type { probe });
+                return Err(TrajectoriesError::Type { probe });
             }
         }
         self.close(nodes, steps).inspect_err(|_| self.undo())
     }
 
-    /// Adds all runs of another that has the same spec.
+    /// Appends all samples of another collection.
     ///
     /// # Panics
-    /// If it has another.
-    pub fn append(&mut self, other: &Runs) {
-        assert_eq!(self.spec, other.spec, "runs of different specs");
-        let before: Vec<usize> = (0..self.spec.len()).map(|place| self.start(self.len(), place)).collect();
+    /// If the specs differ.
+    pub fn append(&mut self, other: &Trajectories) {
+        assert_eq!(self.spec, other.spec, "trajectories of different specs");
+        let offsets: Vec<usize> = (0..self.spec.len()).map(|index| self.start(self.len(), index)).collect();
         for (column, more) in self.columns.iter_mut().zip(&other.columns) {
-            assert!(column.extend(more.cells()), "columns of one spec are of one type");
+            assert!(column.extend(more.cells()), "columns of one spec have the same types");
         }
-        self.ends.extend(other.ends.iter().zip(before.iter().cycle()).map(|(end, before)| before + end));
+        self.ends.extend(other.ends.iter().zip(offsets.iter().cycle()).map(|(end, offset)| offset + end));
         self.extents.extend(&other.extents);
     }
 
-    /// The same runs under another spec: probes are found by name, those it does not name are left out.
+    /// Selects the probes of another spec by name. Probes that it does not list are dropped.
     ///
     /// # Panics
-    /// If it names a probe that is not there, or one that is kept in another type.
+    /// If a probe of `spec` is missing here.
     #[must_use]
-    pub fn with_spec(mut self, spec: &Spec) -> Runs {
+    pub fn with_spec(mut self, spec: &Spec) -> Trajectories {
         if self.spec == *spec {
             return self;
         }
-        let place = |name: &str| self.spec.iter().position(|probe| probe.name == name).expect("a probe of these runs");
-        let places: Vec<usize> = spec.iter().map(|probe| place(&probe.name)).collect();
-        let ends = (0..self.len()).flat_map(|run| places.iter().map(move |place| (run, place)));
-        let ends = ends.map(|(run, place)| self.ends[run * self.spec.len() + place]).collect();
+        let index = |name: &str| self.spec.iter().position(|probe| probe.name == name).expect("a probe of these trajectories");
+        let indices: Vec<usize> = spec.iter().map(|probe| index(&probe.name)).collect();
+        let ends = (0..self.len()).flat_map(|sample| indices.iter().map(move |index| (sample, index)));
+        let ends = ends.map(|(sample, index)| self.ends[sample * self.spec.len() + index]).collect();
         let columns =
-            places.iter().map(|&place| std::mem::replace(&mut self.columns[place], Column::Class(Vec::new()))).collect();
-        Runs { spec: spec.clone(), columns, extents: self.extents, ends }
+            indices.iter().map(|&index| std::mem::replace(&mut self.columns[index], Column::Class(Vec::new()))).collect();
+        Trajectories { spec: spec.clone(), columns, extents: self.extents, ends }
     }
 
-    /// Forgets the runs, keeps the memory.
+    /// Removes all samples and keeps the allocations.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(Column::clear);
         self.extents.clear();
@@ -177,35 +198,36 @@ impl Runs {
         &mut self.columns
     }
 
-    /// Ends a run, once its rows are seen to be whole and its values in range: one sweep per run, none per row.
-    pub(crate) fn close(&mut self, nodes: usize, steps: usize) -> Result<(), RunsError> {
+    /// Ends a sample after checking that its rows are complete and its values in range: one sweep per sample, none per row.
+    pub(crate) fn close(&mut self, nodes: usize, steps: usize) -> Result<(), TrajectoriesError> {
         self.advance(nodes, steps)?;
-        self.is_whole().inspect_err(|_| {
+        self.check_ends().inspect_err(|_| {
             self.extents.pop();
             self.ends.truncate(self.extents.len() * self.spec.len());
         })
     }
 
-    /// Takes the cells that follow for those of one more run.
-    fn advance(&mut self, nodes: usize, steps: usize) -> Result<(), RunsError> {
-        let run = self.extents.len();
+    /// Assigns the cells that follow the last sample to a new one.
+    fn advance(&mut self, nodes: usize, steps: usize) -> Result<(), TrajectoriesError> {
+        let sample = self.extents.len();
         if !(1..=MAX_NODES).contains(&nodes) {
-            return Err(RunsError::Nodes { run, nodes });
+            return Err(TrajectoriesError::Nodes { sample, nodes });
         }
-        for (place, probe) in self.spec.iter().enumerate() {
-            let start = self.start(run, place);
+        for (index, probe) in self.spec.iter().enumerate() {
+            let start = self.start(sample, index);
             let end = start.saturating_add(probe.rows(steps).saturating_mul(probe.width(nodes)));
-            let cells = self.columns[place].cells();
-            let wrong = if cells.count() < end {
-                Some(RunsError::Length { probe: probe.name.to_string(), run, expected: end, found: cells.count() })
+            let cells = self.columns[index].cells();
+            let error = if cells.count() < end {
+                let (probe, found) = (probe.name.to_string(), cells.count());
+                Some(TrajectoriesError::Length { probe, sample, expected: end, found })
             } else if !in_range(probe, cells.slice(start..end), nodes) {
-                Some(RunsError::Value { probe: probe.name.to_string(), run })
+                Some(TrajectoriesError::Value { probe: probe.name.to_string(), sample })
             } else {
                 None
             };
-            if let Some(wrong) = wrong {
-                self.ends.truncate(run * self.spec.len());
-                return Err(wrong);
+            if let Some(error) = error {
+                self.ends.truncate(sample * self.spec.len());
+                return Err(error);
             }
             self.ends.push(end);
         }
@@ -213,84 +235,87 @@ impl Runs {
         Ok(())
     }
 
-    /// Whether every cell belongs to a run.
-    fn is_whole(&self) -> Result<(), RunsError> {
-        for (place, probe) in self.spec.iter().enumerate() {
-            let (expected, found) = (self.start(self.len(), place), self.columns[place].cells().count());
+    /// Checks that every cell belongs to a sample.
+    fn check_ends(&self) -> Result<(), TrajectoriesError> {
+        for (index, probe) in self.spec.iter().enumerate() {
+            let (expected, found) = (self.start(self.len(), index), self.columns[index].cells().count());
             if found != expected {
-                let run = self.len().saturating_sub(1);
-                return Err(RunsError::Length { probe: probe.name.to_string(), run, expected, found });
+                let sample = self.len().saturating_sub(1);
+                return Err(TrajectoriesError::Length { probe: probe.name.to_string(), sample, expected, found });
             }
         }
         Ok(())
     }
 
-    /// Takes back what was pushed after the last whole run.
+    /// Removes the cells after the last complete sample.
     fn undo(&mut self) {
-        for place in 0..self.columns.len() {
-            let end = self.start(self.extents.len(), place);
-            self.columns[place].truncate(end);
+        for index in 0..self.columns.len() {
+            let end = self.start(self.extents.len(), index);
+            self.columns[index].truncate(end);
         }
     }
 
-    fn start(&self, run: usize, place: usize) -> usize {
-        run.checked_sub(1).map_or(0, |before| self.ends[before * self.spec.len() + place])
+    fn start(&self, sample: usize, index: usize) -> usize {
+        sample.checked_sub(1).map_or(0, |previous| self.ends[previous * self.spec.len() + index])
     }
 }
 
-/// Whether values mean something among `n` nodes.
+/// Whether all values are in range for `n` nodes.
 fn in_range(probe: &Probe, cells: Cells<'_>, n: usize) -> bool {
     let classes = if let Kind::Categorical { classes } = probe.kind { classes } else { 2 };
     let classes = if probe.masked { -1 } else { 0 }..i8::try_from(classes).unwrap_or(i8::MAX);
     match cells {
         Cells::Scalar(_) => true,
-        // Without a way out halfway, many cells are looked at a time.
-        Cells::Node(cells) => cells.iter().max().is_none_or(|&most| (most as usize) < n),
-        Cells::Class(cells) => cells.iter().fold(true, |right, class| right & classes.contains(class)),
+        // No early exit, so that both loops vectorize.
+        Cells::Node(cells) => cells.iter().max().is_none_or(|&max| (max as usize) < n),
+        Cells::Class(cells) => cells.iter().fold(true, |valid, class| valid & classes.contains(class)),
     }
 }
 
-/// Inputs, outputs and hints over time of one run.
+/// One sample: its inputs, outputs, and hints over time.
 #[derive(Clone, Copy, Debug)]
 pub struct Trajectory<'r> {
-    runs: &'r Runs,
-    run: usize,
+    trajectories: &'r Trajectories,
+    sample: usize,
 }
 
 impl<'r> Trajectory<'r> {
     /// The probes.
     pub fn spec(&self) -> &'r Spec {
-        &self.runs.spec
+        &self.trajectories.spec
     }
 
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
-        self.runs.extents[self.run].nodes
+        self.trajectories.extents[self.sample].nodes
     }
 
     /// Number of hint rows.
     pub fn steps(&self) -> usize {
-        self.runs.extents[self.run].steps
+        self.trajectories.extents[self.sample].steps
     }
 
-    /// The cells of the probe at a place of the spec: all its rows.
-    pub fn cells(&self, place: usize) -> Cells<'r> {
-        let end = self.runs.ends[self.run * self.runs.spec.len() + place];
-        self.runs.columns[place].cells().slice(self.runs.start(self.run, place)..end)
+    /// All rows of the probe at `index` of the spec.
+    ///
+    /// # Panics
+    /// If `index` is out of range.
+    pub fn cells(&self, index: usize) -> Cells<'r> {
+        let end = self.trajectories.ends[self.sample * self.trajectories.spec.len() + index];
+        self.trajectories.columns[index].cells().slice(self.trajectories.start(self.sample, index)..end)
     }
 
-    /// Every probe with its cells, in the order of the spec.
+    /// Iterates over the probes and their cells, in spec order.
     pub fn iter(&self) -> impl Iterator<Item = (&'r Probe, Cells<'r>)> {
         let trajectory = *self;
-        self.runs.spec.iter().enumerate().map(move |(place, probe)| (probe, trajectory.cells(place)))
+        self.trajectories.spec.iter().enumerate().map(move |(index, probe)| (probe, trajectory.cells(index)))
     }
 
-    /// The cells of one stage, in the order of the spec.
+    /// The cells of all probes of one stage, in spec order.
     pub fn stage(&self, stage: Stage) -> Vec<Cells<'r>> {
         self.iter().filter(|(probe, _)| probe.stage == stage).map(|(_, cells)| cells).collect()
     }
 
-    /// The cells of the probe of that name.
+    /// The cells of the named probe.
     pub fn get(&self, name: &str) -> Option<Cells<'r>> {
         self.iter().find(|(probe, _)| probe.name == name).map(|(_, cells)| cells)
     }
@@ -302,10 +327,10 @@ mod tests {
     use crate::registry::Registry;
 
     fn bfs() -> Spec {
-        Registry::builtin().find("bfs").expect("there").spec().into()
+        Registry::builtin().find("bfs").expect("a built-in algorithm").spec().into()
     }
 
-    /// Two runs among one node: pos, s, A, adj; pi; `reach_h`, `pi_h`.
+    /// Two samples with one node each: pos, s, A, adj; pi; `reach_h`, `pi_h`.
     fn columns() -> Vec<Column> {
         let scalars = |count| Column::Scalar(vec![0.0; count]);
         let (nodes, classes) = (|count| Column::Node(vec![0; count]), |count| Column::Class(vec![1; count]));
@@ -313,47 +338,49 @@ mod tests {
     }
 
     #[test]
-    fn whole_columns_are_runs_if_every_cell_belongs_to_one() {
+    fn from_columns_requires_that_every_cell_belongs_to_a_sample() {
         let extents = [(1, 1), (1, 3)];
-        let runs = Runs::from_columns(bfs(), extents, columns()).expect("two runs");
-        assert_eq!(runs.iter().map(|run| (run.nodes(), run.steps())).collect::<Vec<_>>(), extents);
-        assert_eq!(runs.get(1).get("pi_h"), Some(Cells::Node(&[0, 0, 0])));
-        assert_eq!(runs.cells(6, 0..2), Cells::Node(&[0, 0, 0, 0]));
+        let trajectories = Trajectories::from_columns(bfs(), extents, columns()).expect("two samples");
+        assert_eq!(trajectories.iter().map(|sample| (sample.nodes(), sample.steps())).collect::<Vec<_>>(), extents);
+        assert_eq!(trajectories.get(1).get("pi_h"), Some(Cells::Node(&[0, 0, 0])));
+        assert_eq!(trajectories.cells(6, 0..2), Cells::Node(&[0, 0, 0, 0]));
 
-        let length = |probe: &str, run, expected, found| RunsError::Length { probe: probe.into(), run, expected, found };
-        let wrong = |extents: &[(usize, usize)]| Runs::from_columns(bfs(), extents.to_vec(), columns());
-        assert_eq!(wrong(&[(1, 1), (1, 2)]), Err(length("reach_h", 1, 3, 4)));
-        assert_eq!(wrong(&[(1, 1), (2, 3)]), Err(length("pos", 1, 3, 2)));
-        assert_eq!(wrong(&[]), Err(length("pos", 0, 0, 2)));
-        assert_eq!(wrong(&[(0, 1)]), Err(RunsError::Nodes { run: 0, nodes: 0 }));
-        assert_eq!(wrong(&[(1, usize::MAX)]), Err(length("reach_h", 0, usize::MAX, 4)));
+        let length =
+            |probe: &str, sample, expected, found| TrajectoriesError::Length { probe: probe.into(), sample, expected, found };
+        let with = |extents: &[(usize, usize)]| Trajectories::from_columns(bfs(), extents.to_vec(), columns());
+        assert_eq!(with(&[(1, 1), (1, 2)]), Err(length("reach_h", 1, 3, 4)));
+        assert_eq!(with(&[(1, 1), (2, 3)]), Err(length("pos", 1, 3, 2)));
+        assert_eq!(with(&[]), Err(length("pos", 0, 0, 2)));
+        assert_eq!(with(&[(0, 1)]), Err(TrajectoriesError::Nodes { sample: 0, nodes: 0 }));
+        assert_eq!(with(&[(1, usize::MAX)]), Err(length("reach_h", 0, usize::MAX, 4)));
     }
 
     #[test]
-    fn whole_columns_have_the_types_and_values_of_their_probes() {
-        let with = |place: usize, column: Column| {
+    fn from_columns_checks_types_and_values() {
+        let with = |index: usize, column: Column| {
             let mut columns = columns();
-            columns[place] = column;
-            Runs::from_columns(bfs(), [(1, 1), (1, 3)], columns)
+            columns[index] = column;
+            Trajectories::from_columns(bfs(), [(1, 1), (1, 3)], columns)
         };
-        assert_eq!(with(1, Column::Class(vec![0, 0])), Err(RunsError::Type { probe: "s".into() }));
-        assert_eq!(with(1, Column::Node(vec![0, 1])), Err(RunsError::Value { probe: "s".into(), run: 1 }));
-        assert_eq!(with(3, Column::Class(vec![2, 0])), Err(RunsError::Value { probe: "adj".into(), run: 0 }));
-        assert_eq!(with(3, Column::Class(vec![1, -1])), Err(RunsError::Value { probe: "adj".into(), run: 1 }));
-        let fewer = Runs::from_columns(bfs(), [], Vec::new());
-        assert_eq!(fewer, Err(RunsError::Count { expected: 7, found: 0 }));
+        let value = |probe: &str, sample| TrajectoriesError::Value { probe: probe.into(), sample };
+        assert_eq!(with(1, Column::Class(vec![0, 0])), Err(TrajectoriesError::Type { probe: "s".into() }));
+        assert_eq!(with(1, Column::Node(vec![0, 1])), Err(value("s", 1)));
+        assert_eq!(with(3, Column::Class(vec![2, 0])), Err(value("adj", 0)));
+        assert_eq!(with(3, Column::Class(vec![1, -1])), Err(value("adj", 1)));
+        let fewer = Trajectories::from_columns(bfs(), [], Vec::new());
+        assert_eq!(fewer, Err(TrajectoriesError::Count { expected: 7, found: 0 }));
     }
 
     #[test]
-    fn runs_follow_those_they_are_appended_to() {
-        let one = Runs::from_columns(bfs(), [(1, 1), (1, 3)], columns()).expect("two runs");
-        let mut both = one.clone();
-        both.append(&one);
-        let mut pushed = Runs::new(bfs());
-        for run in one.iter().chain(one.iter()) {
-            let cells: Vec<Cells<'_>> = run.iter().map(|(_, cells)| cells).collect();
-            pushed.push(run.nodes(), run.steps(), &cells).expect("a run");
+    fn append_equals_pushing_every_sample() {
+        let one = Trajectories::from_columns(bfs(), [(1, 1), (1, 3)], columns()).expect("two samples");
+        let mut appended = one.clone();
+        appended.append(&one);
+        let mut pushed = Trajectories::new(bfs());
+        for sample in one.iter().chain(one.iter()) {
+            let cells: Vec<Cells<'_>> = sample.iter().map(|(_, cells)| cells).collect();
+            pushed.push(sample.nodes(), sample.steps(), &cells).expect("a sample");
         }
-        assert_eq!(both, pushed);
+        assert_eq!(appended, pushed);
     }
 }

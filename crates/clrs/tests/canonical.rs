@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clrs::clrs30::{BenchmarkSet, Version};
 use clrs::digest::Digests;
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{ContentHasher, Family, Settings};
+use clrs::{ContentHasher, Family, SamplerOptions};
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -41,9 +41,9 @@ fn assert_same(set: &BenchmarkSet, recorded: &RecordedSet) {
     assert_eq!(name, format!("{}_{}", recorded.algorithm, recorded.split), "the order of the sets");
     assert_eq!((set.samples, set.size, set.seed), (recorded.count, recorded.size, recorded.seed), "{name}");
 
-    let sampler = Sampler::new(set.algorithm, set.size, set.seed, &Settings::default()).expect("the benchmark's size");
+    let sampler = Sampler::new(set.algorithm, set.size, set.seed, &SamplerOptions::default()).expect("the benchmark's size");
     let samples = FixedSet::new(sampler, set.samples).expect("the benchmark's samples");
-    let digests = Digests::new(&samples.runs().iter().collect::<Vec<_>>()).expect("samples of one size");
+    let digests = Digests::new(&samples.trajectories().iter().collect::<Vec<_>>()).expect("samples of one size");
 
     let mut arrays: BTreeMap<String, String> =
         digests.arrays.iter().map(|(probe, digest)| (probe.path(), digest.to_string())).collect();
@@ -74,9 +74,10 @@ fn every_set_of_every_version_has_its_pinned_hash() {
         let sets = version.sets();
         assert_eq!(sets.len(), 90);
         sets.par_iter().for_each(|set| {
-            let sampler = Sampler::new(set.algorithm, set.size, set.seed, &Settings::default()).expect("the benchmark's size");
+            let sampler =
+                Sampler::new(set.algorithm, set.size, set.seed, &SamplerOptions::default()).expect("the benchmark's size");
             let samples = FixedSet::new(sampler, set.samples).expect("the benchmark's samples");
-            let runs = samples.runs().clone().with_spec(&set.spec);
+            let runs = samples.trajectories().clone().with_spec(&set.spec);
             let mut hasher = ContentHasher::new(&set.spec);
             runs.iter().for_each(|run| hasher.update(&run));
             assert_eq!(Some(hasher.finish()), set.pinned_hash(version), "{} of {version}", set.name());

@@ -2,10 +2,11 @@
 
 mod oracle;
 
-use clrs::sampling::Draws;
+use clrs::sampling::ProblemBuffer;
 use clrs::source::HEADINGS;
 use clrs::{
-    AnyAlgorithm, Cells, CheckError, Column, Dense, Family, Kind, Location, Probe, RandomState, Registry, Settings, Spec, Stage,
+    AnyAlgorithm, Cells, CheckError, Column, DType, Family, Kind, Location, Probe, RandomState, Registry, SamplerOptions, Spec,
+    Stage,
 };
 
 const PROBLEMS: usize = 20;
@@ -21,7 +22,7 @@ fn problems(algorithm: &dyn AnyAlgorithm) -> Vec<String> {
         if problems.len() == PROBLEMS {
             break;
         }
-        let drawn = algorithm.draws(size, &Settings::default()).and_then(|mut draws: Box<dyn Draws>| {
+        let drawn = algorithm.problem_buffer(size, &SamplerOptions::default()).and_then(|mut draws: Box<dyn ProblemBuffer>| {
             draws.draw(&mut random)?;
             draws.record(0, &mut algorithm.recorder())?;
             Ok(draws.json(0))
@@ -42,8 +43,8 @@ fn specs_are_in_order_and_say_what_each_probe_means() {
         let pos = spec.iter().find(|probe| probe.name == "pos").expect("every algorithm has positions");
         assert_eq!((pos.stage, pos.location, pos.kind), (Stage::Input, Location::Node, Kind::Scalar));
         for probe in spec {
-            assert!(!probe.meaning.is_empty(), "{name}: {} has no meaning", probe.name);
-            assert!(probe.stage != Stage::Hint || probe.dense == Dense::F64, "{name}: {} is a hint", probe.name);
+            assert!(!probe.description.is_empty(), "{name}: {} has no meaning", probe.name);
+            assert!(probe.stage != Stage::Hint || probe.dtype == DType::F64, "{name}: {} is a hint", probe.name);
             assert!(probe.stage != Stage::Output || probe.kind != Kind::Scalar, "{name}: {} cannot be scored", probe.name);
         }
     }
@@ -85,8 +86,8 @@ fn runs_are_whole_end_in_time_and_are_right() {
         for problem in &problems {
             algorithm.record_json(problem, &mut recorder).expect("drawn problems are admitted");
         }
-        assert_eq!(recorder.runs().len(), PROBLEMS);
-        for (run, problem) in recorder.runs().iter().zip(&problems) {
+        assert_eq!(recorder.trajectories().len(), PROBLEMS);
+        for (run, problem) in recorder.trajectories().iter().zip(&problems) {
             let n = run.nodes();
             assert!((1..=algorithm.max_steps(n)).contains(&run.steps()), "{name}: {} steps on {problem}", run.steps());
             for (probe, cells) in run.iter() {
@@ -119,7 +120,7 @@ fn runs_in_one_recorder_do_not_touch_each_other() {
             algorithm.record_json(problem, &mut cleared).expect("admitted");
             let (last, only) = (shared.last().expect("recorded"), cleared.last().expect("recorded"));
             assert!(last.iter().eq(only.iter()), "{}: {problem}", algorithm.name());
-            assert_eq!(shared.sites(place), cleared.sites(0));
+            assert_eq!(shared.step_locations(place), cleared.step_locations(0));
         }
     }
 }
@@ -130,8 +131,8 @@ fn every_step_knows_a_line_of_the_algorithms_file() {
     for algorithm in Registry::builtin().iter() {
         let mut recorder = algorithm.recorder();
         algorithm.record_json(&problems(algorithm)[LARGEST], &mut recorder).expect("admitted");
-        assert!(!recorder.sites(0).is_empty());
-        for site in recorder.sites(0) {
+        assert!(!recorder.step_locations(0).is_empty());
+        for site in recorder.step_locations(0) {
             assert!(site.file().ends_with(&format!("{}.rs", algorithm.name())), "{}: {site}", algorithm.name());
             let line = algorithm.source().line(site.line()).expect("in the file");
             assert!(line.contains("hint"), "{}: {site}: {line}", algorithm.name());
@@ -161,7 +162,7 @@ fn changed_answers_are_refused_unless_they_are_right_too() {
                     answer[place] = changed.cells();
                     let accepted = match algorithm.check(run.nodes(), &run.stage(Stage::Input), &answer) {
                         Ok(()) => true,
-                        Err(CheckError::Wrong(_)) => false,
+                        Err(CheckError::Failed(_)) => false,
                         Err(foreign) => panic!("{name}: {foreign}"),
                     };
                     let right = oracle::is_right(name, &problem, &answer);
@@ -186,7 +187,7 @@ fn foreign_columns_are_refused() {
         let all = [inputs.clone(), run.stage(Stage::Output)].concat();
         let refuses = |n, cells: &[Cells<'_>]| {
             let (inputs, outputs) = cells.split_at(inputs.len());
-            matches!(algorithm.check(n, inputs, outputs), Err(CheckError::Foreign(_)))
+            matches!(algorithm.check(n, inputs, outputs), Err(CheckError::Malformed(_)))
         };
         for length in [0, 1, n, n * n, n * n + 1] {
             let (scalars, nodes, classes) = (vec![f64::NAN; length], vec![u32::MAX; length], vec![i8::MIN; length]);

@@ -1,9 +1,9 @@
 //! Another crate brings its own algorithm, with the kinds of cells that the built-in ones do not have.
 
-use clrs::cell::{Categorical, Edge, Graph, Mask, Maybe, Node, Pointer, Scalar};
-use clrs::problems::{Invalid, Keys, UniformKeys, positions};
+use clrs::cell::{Categorical, Edge, Graph, Mask, Masked, Node, Pointer, Scalar};
+use clrs::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use clrs::source::Source;
-use clrs::{Algorithm, Cells, CheckError, Family, Hints, Kind, Registry, Stage, Wrong, probes};
+use clrs::{Algorithm, Cells, CheckError, CheckFailure, Family, Hints, Kind, Registry, Stage, probes};
 
 /// Whether the first key is the largest, in one step.
 struct LeadsAll;
@@ -24,7 +24,7 @@ probes! {
         /// the larger of two
         larger: Edge<Pointer>,
         /// below, equal or above; blank on the diagonal
-        side: Edge<Maybe<Categorical<4>>>,
+        side: Edge<Masked<Categorical<4>>>,
         /// below, equal or above the first
         rank: Node<Categorical<3>>,
         /// at work or done
@@ -47,7 +47,7 @@ impl Algorithm for LeadsAll {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -68,9 +68,9 @@ impl Algorithm for LeadsAll {
         Output { leads: key.iter().all(|&other| other <= key[0]) }
     }
 
-    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), CheckFailure> {
         let largest = key.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if output.leads == (key[0] == largest) { Ok(()) } else { Err(Wrong(format!("the largest key is {largest}"))) }
+        if output.leads == (key[0] == largest) { Ok(()) } else { Err(CheckFailure(format!("the largest key is {largest}"))) }
     }
 }
 
@@ -89,7 +89,7 @@ fn an_algorithm_of_another_crate_is_found_run_and_checked() {
 
     let verdict = |answer: &[i8]| algorithm.check(2, &run.stage(Stage::Input), &[Cells::Class(answer)]);
     assert!(verdict(&[1]).is_ok());
-    assert!(matches!(verdict(&[0]), Err(CheckError::Wrong(_))));
-    assert!(matches!(verdict(&[-1]), Err(CheckError::Foreign(_))), "`return` is always asked");
-    assert!(matches!(verdict(&[1, 1]), Err(CheckError::Foreign(_))));
+    assert!(matches!(verdict(&[0]), Err(CheckError::Failed(_))));
+    assert!(matches!(verdict(&[-1]), Err(CheckError::Malformed(_))), "`return` is always asked");
+    assert!(matches!(verdict(&[1, 1]), Err(CheckError::Malformed(_))));
 }

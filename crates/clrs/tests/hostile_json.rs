@@ -2,7 +2,7 @@
 //!
 //! `any_text` is what a fuzzer would call; here it sees a kept corpus, and many small changes of problems that were drawn.
 
-use clrs::{AnyAlgorithm, RandomState, Registry, Settings};
+use clrs::{AnyAlgorithm, RandomState, Registry, SamplerOptions};
 
 /// Texts that once looked dangerous: deep nesting, numbers at the edge, fields twice, not UTF-8's business.
 const CORPUS: [&str; 24] = [
@@ -73,7 +73,8 @@ fn changed_problems_are_run_or_refused() {
     let mut random = RandomState::new(11);
     for algorithm in Registry::builtin().iter() {
         for size in [4, 5, 7] {
-            let mut draws = algorithm.draws(size, &Settings::default()).expect("every algorithm takes these sizes");
+            let mut draws =
+                algorithm.problem_buffer(size, &SamplerOptions::default()).expect("every algorithm takes these sizes");
             draws.draw(&mut random).expect("drawn");
             let problem = draws.json(0);
             for _ in 0..300 {

@@ -2,7 +2,7 @@
 
 use clrs::problems::{BipartiteGraph, Graph, Keys, Matrix, SourcedGraph};
 use clrs::{
-    AnyAlgorithm, Cells, Column, Family, Kind, Location, Probe, Problem, RandomState, Recorder, Registry, Settings, Stage,
+    AnyAlgorithm, Cells, Column, Family, Kind, Location, Probe, Problem, RandomState, Recorder, Registry, SamplerOptions, Stage,
 };
 
 const LARGEST: usize = 20;
@@ -29,8 +29,8 @@ fn draw<P: Problem>(name: &str, smallest: usize, settings: &[&str]) -> Vec<P> {
     let mut problems = Vec::new();
     for size in smallest..=LARGEST {
         for setting in settings {
-            let settings = Settings::parse(setting.split_whitespace()).expect("settings");
-            let mut draws = find(name).draws(size, &settings).expect("these sizes are admitted");
+            let settings = SamplerOptions::parse(setting.split_whitespace()).expect("settings");
+            let mut draws = find(name).problem_buffer(size, &settings).expect("these sizes are admitted");
             for place in 0..3 {
                 draws.draw(&mut random).expect("drawn");
                 problems.push(P::from_json(&draws.json(place)).expect("a problem of this kind"));
@@ -88,7 +88,7 @@ fn directed_graphs() -> Vec<SourcedGraph> {
     let mut random = RandomState::new(5);
     let sizes = (1..=LARGEST).flat_map(|n| [n; 5]);
     let graph = |n: usize| {
-        let weights = (0..n * n).map(|_| if random.coin(0.3) { random.choice(40) as f64 + 0.5 } else { 0.0 }).collect();
+        let weights = (0..n * n).map(|_| if random.bernoulli(0.3) { random.choice(40) as f64 + 0.5 } else { 0.0 }).collect();
         SourcedGraph { weights: Matrix::from_cells(n, weights).expect("square"), source: random.choice(n) }
     };
     sizes.map(graph).collect()
@@ -202,14 +202,14 @@ fn whatever_weights_are_admitted_the_answer_is_right() {
     let mut random = RandomState::new(23);
     let (mut admitted, mut refused) = (0, 0);
     for n in (1..=8).cycle().take(4000) {
-        let (chance, wild, below_zero) = (random.double(), random.coin(0.5), if random.coin(0.5) { 0.3 } else { 0.0 });
+        let (chance, wild, below_zero) = (random.double(), random.bernoulli(0.5), if random.bernoulli(0.5) { 0.3 } else { 0.0 });
         let cell = |random: &mut RandomState| {
             let size = if wild { 10f64.powf(random.choice(41) as f64 - 20.0) } else { (1 + random.choice(3)) as f64 / 10.0 };
-            let sign = if random.coin(below_zero) { -1.0 } else { 1.0 };
-            if random.coin(chance) { size * sign } else { 0.0 }
+            let sign = if random.bernoulli(below_zero) { -1.0 } else { 1.0 };
+            if random.bernoulli(chance) { size * sign } else { 0.0 }
         };
         let cells: Vec<f64> = (0..n * n).map(|_| cell(&mut random)).collect();
-        let undirected = random.coin(0.5);
+        let undirected = random.bernoulli(0.5);
         let weights = Matrix::from_fn(n, |u, v| cells[if undirected { u.min(v) * n + u.max(v) } else { u * n + v }]);
         let sourced = SourcedGraph { weights: weights.clone(), source: random.choice(n) }.to_json();
         let graph = Graph { weights }.to_json();
@@ -293,7 +293,7 @@ fn right_answers_stay_right_when_nodes_are_renamed() {
     let mut random = RandomState::new(17);
     for algorithm in Registry::builtin().iter().filter(|algorithm| algorithm.family() == Family::Graphs) {
         for size in (4..=LARGEST).flat_map(|size| [size; 3]) {
-            let mut draws = algorithm.draws(size, &Settings::default()).expect("every size from 4 on");
+            let mut draws = algorithm.problem_buffer(size, &SamplerOptions::default()).expect("every size from 4 on");
             draws.draw(&mut random).expect("drawn");
             let mut recorder = algorithm.recorder();
             draws.record(0, &mut recorder).expect("admitted");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use clrs::clrs30::{Split, Version};
-use clrs::{AnyAlgorithm, Registry, Settings};
+use clrs::{AnyAlgorithm, Registry, SamplerOptions};
 use clrs_nn::data::{self, Changes};
 use clrs_nn::device::Device;
 use clrs_nn::evaluate::{Candidate, Manner, Report, Steps, examine};
@@ -231,7 +231,7 @@ fn sets(arguments: &Arguments, run: &Run) -> Result<Vec<JudgedSet>> {
         };
         sets.push(JudgedSet::Fixed { data, split });
     }
-    let options = Settings::parse(arguments.settings.iter().map(String::as_str))?;
+    let options = SamplerOptions::parse(arguments.settings.iter().map(String::as_str))?;
     let drawn = |&size: &usize| {
         let (count, seed, options) = (arguments.count, arguments.seed, options.clone());
         JudgedSet::Drawn { size, count, seed, options }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use clrs::clrs30::Version;
-use clrs::sampling::{Sampler, Seeding, Settings};
+use clrs::sampling::{Sampler, SamplerOptions, Seeding};
 use clrs::{AnyAlgorithm, Spec};
 use clrs_store::OnExisting;
 use clrs_store::generate::{self, DatasetSpec, GenerateError, GenerateOptions, Shard};
@@ -147,7 +147,7 @@ fn plans(arguments: &Arguments) -> Result<Vec<DatasetSpec>> {
             bail!("one stream of random numbers cannot be made in parts: add --seeding parallel")
         }
     };
-    let settings = Settings::parse(arguments.settings.iter().map(String::as_str))?;
+    let settings = SamplerOptions::parse(arguments.settings.iter().map(String::as_str))?;
     let mut plans = Vec::new();
     for algorithm in chosen {
         for &size in &arguments.size {

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use clrs::sampling::{Sampler, Settings};
+use clrs::sampling::{Sampler, SamplerOptions};
 use clrs::{AnyAlgorithm, Family, Registry, Stage};
 use serde::Serialize;
 
@@ -108,14 +108,14 @@ fn entry(algorithm: &'static dyn AnyAlgorithm) -> Result<Entry> {
 }
 
 fn at_size(algorithm: &'static dyn AnyAlgorithm, size: usize) -> Result<AtSize> {
-    let mut sampler = Sampler::new(algorithm, size, 0, &Settings::default())?;
+    let mut sampler = Sampler::new(algorithm, size, 0, &SamplerOptions::default())?;
     let mut recorder = algorithm.recorder();
     let (mut nodes, mut fewest, mut most) = (0, usize::MAX, 0);
     for _ in 0..SAMPLES {
         // One at a time, in the same memory: fresh memory would cost more than the runs.
         recorder.clear();
         sampler.record(1, &mut recorder)?;
-        let run = recorder.runs().get(0);
+        let run = recorder.trajectories().get(0);
         nodes = run.nodes();
         (fewest, most) = (fewest.min(run.steps()), most.max(run.steps()));
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use clrs::sampling::{Sampler, Settings};
+use clrs::sampling::{Sampler, SamplerOptions};
 use clrs::{Registry, Spec, Stage};
 use clrs_store::OnExisting;
 use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
@@ -36,9 +36,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     writeln!(out, "A trajectory of breadth-first search: what it is given, every step, what it answers.\n")?;
     let mut recorder = algorithm.recorder();
-    Sampler::new(algorithm, SHOWN_SIZE, SEED, &Settings::default())?.record(1, &mut recorder)?;
+    Sampler::new(algorithm, SHOWN_SIZE, SEED, &SamplerOptions::default())?.record(1, &mut recorder)?;
     render::trajectory(&mut out, algorithm, &recorder, false)?;
-    let run = recorder.runs().get(0);
+    let run = recorder.trajectories().get(0);
     algorithm.check(run.nodes(), &run.stage(Stage::Input), &run.stage(Stage::Output))?;
     writeln!(out, "\nThe answer is right: `check` accepts every tree of fewest hops, and refuses everything else.")?;
 
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         samples: SAMPLES,
         seed: SEED,
         seeding: clrs::sampling::Seeding::Reference,
-        sampler_options: Settings::default(),
+        sampler_options: SamplerOptions::default(),
         shard: None,
         benchmark: None,
     };

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use clrs::digest::{Digests, Sha};
 use clrs::sampling::{FixedSet, SampleError, Sampler, Stream};
 use clrs::transform::{self, Chunks};
-use clrs::{Array, Batch, Data, RandomState, Spec};
+use clrs::{Array, ArrayData, Batch, RandomState, Spec};
 use clrs_store::OnExisting;
 use clrs_store::npz::write_npz;
 use serde_json::{Map, Value};
@@ -165,7 +165,7 @@ fn change(mut batch: Batch, changes: &[Transform], positions: &mut RandomState) 
 
 fn name_batch(named: &mut Vec<(String, Array)>, prefix: &str, batch: Batch) {
     name(named, prefix, &batch.spec, batch.arrays);
-    let lengths = Array { shape: vec![batch.lengths.len()], data: Data::F64(batch.lengths) };
+    let lengths = Array { shape: vec![batch.lengths.len()], data: ArrayData::F64(batch.lengths) };
     named.push((format!("{prefix}lengths"), lengths));
 }
 
@@ -175,7 +175,7 @@ fn name(named: &mut Vec<(String, Array)>, prefix: &str, spec: &Spec, arrays: Vec
 }
 
 fn print_digests(set: &FixedSet) -> Result<()> {
-    let digests = Digests::new(&set.runs().iter().collect::<Vec<_>>())?;
+    let digests = Digests::new(&set.trajectories().iter().collect::<Vec<_>>())?;
     let hex = |digest: &Sha| Value::from(digest.to_string());
     let mut map: Map<String, Value> = digests.arrays.iter().map(|(probe, digest)| (probe.path(), hex(digest))).collect();
     map.insert("lengths".into(), hex(&digests.lengths));

@@ -49,14 +49,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "\n{title}")?;
         let mut table = Table::new(&["probe", "of each", "kind", "meaning"]);
         for probe in algorithm.spec().iter().filter(|probe| probe.stage == stage) {
-            table.row([probe.name.to_string(), probe.location.name().into(), kind(probe), probe.meaning.to_string()]);
+            table.row([probe.name.to_string(), probe.location.name().into(), kind(probe), probe.description.to_string()]);
         }
         table.write(&mut out)?;
     }
     writeln!(out, "\nOPTIONS (--set option=value)")?;
     let mut table = Table::new(&["option", "default", "meaning"]);
     for option in algorithm.options() {
-        table.row([option.name.to_owned(), option.value, option.meaning.to_owned()]);
+        table.row([option.name.to_owned(), option.value, option.description.to_owned()]);
     }
     table.write(&mut out)?;
     if arguments.source {

@@ -2,7 +2,7 @@ use std::io::{IsTerminal, Read, Write};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use clrs::recorder::Site;
+use clrs::recorder::StepLocation;
 use clrs::{AnyAlgorithm, Cells, RandomState, Recorder, Stage, Trajectory};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn draw_problem(algorithm: &dyn AnyAlgorithm, drawing: &Drawing) -> Result<String> {
-    let mut draws = algorithm.draws(drawing.size, &drawing.settings()?)?;
+    let mut draws = algorithm.problem_buffer(drawing.size, &drawing.settings()?)?;
     draws.draw(&mut RandomState::new(drawing.seed))?;
     Ok(draws.json(0))
 }
@@ -76,16 +76,17 @@ fn read_problem(path: &str, algorithm: &str) -> Result<String> {
 
 /// The trace as JSON; `docs/json.md` describes it.
 fn as_json(algorithm: &dyn AnyAlgorithm, problem: &str, recorder: &Recorder) -> Result<Value> {
-    let run = recorder.runs().get(0);
+    let run = recorder.trajectories().get(0);
     let problem: Value = serde_json::from_str(problem)?;
-    let sites: Vec<Value> = recorder.sites(0).iter().map(|site| json!({ "file": site.file(), "line": site.line() })).collect();
+    let sites: Vec<Value> =
+        recorder.step_locations(0).iter().map(|site| json!({ "file": site.file(), "line": site.line() })).collect();
     let probes = run.iter().map(|(probe, cells)| {
         let width = probe.width(run.nodes());
         let rows = (0..probe.rows(run.steps())).map(|row| json!(cells.slice(row * width..(row + 1) * width)));
         let values = if probe.stage == Stage::Hint { rows.collect::<Value>() } else { json!(cells) };
         json!({
             "name": probe.name, "stage": probe.stage, "location": probe.location, "kind": probe.kind,
-            "meaning": probe.meaning, "values": values,
+            "meaning": probe.description, "values": values,
         })
     });
     Ok(json!({
@@ -102,7 +103,7 @@ fn as_json(algorithm: &dyn AnyAlgorithm, problem: &str, recorder: &Recorder) -> 
 struct Step<'r> {
     run: Trajectory<'r>,
     place: usize,
-    site: Site,
+    site: StepLocation,
 }
 
 impl<'r> Step<'r> {

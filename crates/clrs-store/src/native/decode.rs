@@ -7,8 +7,8 @@
 use std::io;
 
 use arrow_ipc::{BodyCompressionMethod, CompressionType, FieldNode, RecordBatch, root_as_message};
-use clrs::trajectory::RunsError;
-use clrs::{Column, Probe, Runs, Spec};
+use clrs::trajectory::TrajectoriesError;
+use clrs::{Column, Probe, Spec, Trajectories};
 use zstd::bulk::Decompressor;
 
 use super::encode::size_of_cell;
@@ -39,7 +39,7 @@ pub enum Corruption {
     #[error("sample {sample} has {nodes} nodes, and the set was made for {max_nodes} at most")]
     Nodes { sample: usize, nodes: usize, max_nodes: usize },
     #[error("{0}")]
-    Runs(#[from] RunsError),
+    Runs(#[from] TrajectoriesError),
 }
 
 /// Reads the record batches of one set.
@@ -57,7 +57,7 @@ impl Decoder {
     }
 
     /// Reads the runs of a message and its body.
-    pub(super) fn decode(&mut self, message: &[u8], body: &[u8]) -> Result<Runs, Corruption> {
+    pub(super) fn decode(&mut self, message: &[u8], body: &[u8]) -> Result<Trajectories, Corruption> {
         let message = message.get(8..).ok_or(Corruption::Outside)?; // the mark and the length of a message
         let message = root_as_message(message).map_err(|error| Corruption::Message(error.to_string()))?;
         let batch = message.header_as_record_batch();
@@ -93,7 +93,7 @@ impl Decoder {
             buffers.validity()?;
             columns.push(self.column(&mut buffers, probe, lengths(probe))?);
         }
-        Ok(Runs::from_columns(spec, extents(), columns)?)
+        Ok(Trajectories::from_columns(spec, extents(), columns)?)
     }
 
     /// A column of one number per sample.

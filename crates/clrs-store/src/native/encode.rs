@@ -8,7 +8,7 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::{DictionaryTracker, EncodedData, IpcDataGenerator, IpcWriteContext, IpcWriteOptions};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, SchemaRef};
-use clrs::{Cells, Column, ContentHash, Runs, Spec};
+use clrs::{Cells, Column, ContentHash, Spec, Trajectories};
 use rayon::prelude::*;
 
 use super::schema::{NodeWidth, item, schema};
@@ -47,7 +47,7 @@ impl Encoder {
     }
 
     /// Hashes and compresses runs.
-    pub fn encode(&self, runs: &Runs) -> Result<Encoded, StoreErrorKind> {
+    pub fn encode(&self, runs: &Trajectories) -> Result<Encoded, StoreErrorKind> {
         if *runs.spec() != self.spec {
             return Err(StoreErrorKind::SpecMismatch);
         }
@@ -59,7 +59,7 @@ impl Encoder {
         Ok(Encoded { batches: batches?, hashes })
     }
 
-    fn compress(&self, runs: &Runs) -> Result<Vec<EncodedData>, StoreErrorKind> {
+    fn compress(&self, runs: &Trajectories) -> Result<Vec<EncodedData>, StoreErrorKind> {
         let mut context = IpcWriteContext::default();
         let mut batches = Vec::new();
         for part in parts(runs)? {
@@ -71,7 +71,7 @@ impl Encoder {
         Ok(batches)
     }
 
-    fn record_batch(&self, runs: &Runs, part: Range<usize>) -> Result<RecordBatch, ArrowError> {
+    fn record_batch(&self, runs: &Trajectories, part: Range<usize>) -> Result<RecordBatch, ArrowError> {
         let width = NodeWidth::of(self.max_nodes);
         let samples = || part.clone().map(|run| runs.get(run));
         let nodes = samples().map(|run| count(run.nodes())).collect::<Result<Vec<u32>, _>>()?;
@@ -88,7 +88,7 @@ impl Encoder {
 }
 
 /// Cuts runs into those of each record batch.
-fn parts(runs: &Runs) -> Result<Vec<Range<usize>>, StoreErrorKind> {
+fn parts(runs: &Trajectories) -> Result<Vec<Range<usize>>, StoreErrorKind> {
     let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
     for (place, run) in runs.iter().enumerate() {
         let bytes = run.iter().map(|(_, cells)| size_of_cells(cells)).sum();

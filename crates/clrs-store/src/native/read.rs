@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{Footer, KeyValue, root_as_footer};
-use clrs::{ContentHash, ContentHasher, Runs};
+use clrs::{ContentHash, ContentHasher, Trajectories};
 
 use super::decode::{Corruption, Decoder};
 use super::schema::fields;
@@ -82,8 +82,8 @@ impl<R: Read + Seek> SetReader<R> {
     }
 
     /// All samples at once.
-    pub fn read_all(&mut self) -> Result<Runs, StoreError> {
-        let mut all = Runs::new(self.header.spec.clone());
+    pub fn read_all(&mut self) -> Result<Trajectories, StoreError> {
+        let mut all = Trajectories::new(self.header.spec.clone());
         for runs in self.batches() {
             all.append(&runs?);
         }
@@ -102,7 +102,7 @@ impl<R: Read + Seek> SetReader<R> {
         if found == expected { Ok(()) } else { Err(StoreErrorKind::HashMismatch { expected, found }).at(&self.path) }
     }
 
-    fn read_batch(&mut self, batch: usize) -> Result<Runs, StoreErrorKind> {
+    fn read_batch(&mut self, batch: usize) -> Result<Trajectories, StoreErrorKind> {
         let Block { start, message, body } = self.blocks[batch];
         self.file.seek(SeekFrom::Start(start))?;
         self.scratch.clear();
@@ -121,7 +121,7 @@ pub struct Batches<'r, R> {
 }
 
 impl<R: Read + Seek> Iterator for Batches<'_, R> {
-    type Item = Result<Runs, StoreError>;
+    type Item = Result<Trajectories, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let batches = self.reader.blocks.len();

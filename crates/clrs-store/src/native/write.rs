@@ -4,7 +4,7 @@ use std::path::Path;
 use arrow_ipc::convert::{IpcSchemaEncoder, metadata_to_fb};
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, write_message};
 use arrow_ipc::{Block, FooterBuilder, MetadataVersion};
-use clrs::{ContentHash, ContentHasher, Runs};
+use clrs::{ContentHash, ContentHasher, Trajectories};
 use flatbuffers::FlatBufferBuilder;
 
 use super::encode::{Encoded, Encoder, into_io};
@@ -43,7 +43,7 @@ impl SetWriter {
     }
 
     /// Adds samples.
-    pub fn write(&mut self, runs: &Runs) -> Result<(), StoreError> {
+    pub fn write(&mut self, runs: &Trajectories) -> Result<(), StoreError> {
         let encoded = self.encoder.encode(runs).at(self.path())?;
         self.append(encoded)
     }

@@ -3,7 +3,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clrs::batch::{BatchError, same_size};
-use clrs::{Batch, Data, Runs};
+use clrs::{ArrayData, Batch, Trajectories};
 use prost::Message;
 
 use super::example::{Example, Feature, Features, FloatList, Int64List, List};
@@ -52,13 +52,13 @@ fn is_split(split: &str) -> bool {
 
 fn write(
     folder: &Path,
-    runs: &Runs,
+    runs: &Trajectories,
     config: &str,
     split: &str,
     report: &dyn Fn() -> Result<(), StoreErrorKind>,
 ) -> Result<(), StoreErrorKind> {
     let (spec, nodes) = same_size(&runs.iter().collect::<Vec<_>>())?;
-    let steps = runs.longest();
+    let steps = runs.max_steps();
     let bytes = runs.iter().map(|run| Ok(example(&[run], steps)?.encoded_len() as u64)).sum::<Result<u64, BatchError>>()?;
     let bounds = bounds(runs.len(), shards(bytes, runs.len()));
 
@@ -84,9 +84,9 @@ fn example(sample: &[clrs::Trajectory<'_>; 1], steps: usize) -> Result<Example, 
     let lengths = (LENGTHS.to_owned(), float(batch.lengths.iter().map(|&steps| steps as f32).collect()));
     let features = batch.spec.iter().zip(batch.arrays).map(|(probe, array)| {
         let feature = match array.data {
-            Data::F64(cells) => float(cells.iter().map(|&x| x as f32).collect()),
-            Data::F32(cells) => float(cells),
-            Data::I64(value) => Feature { list: Some(List::Int64(Int64List { value })) },
+            ArrayData::F64(cells) => float(cells.iter().map(|&x| x as f32).collect()),
+            ArrayData::F32(cells) => float(cells),
+            ArrayData::I64(value) => Feature { list: Some(List::Int64(Int64List { value })) },
         };
         (feature_name(probe), feature)
     });

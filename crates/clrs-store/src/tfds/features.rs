@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use clrs::batch::row_shape;
-use clrs::{Dense, Probe, Spec, Stage};
+use clrs::{DType, Probe, Spec, Stage};
 use serde_json::{Value, json};
 
 /// A feature: its number type and the shape it has in one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tensor {
-    pub(super) dense: Dense,
+    pub(super) dense: DType,
     pub(super) shape: Vec<usize>,
 }
 
@@ -29,9 +29,9 @@ pub(super) fn tensors(spec: &Spec, nodes: usize, steps: usize) -> Tensors {
     let probes = spec.iter().map(|probe| {
         let steps = (probe.stage == Stage::Hint).then_some(steps);
         let shape = steps.into_iter().chain(row_shape(probe, nodes)).collect();
-        (feature_name(probe), Tensor { dense: probe.dense, shape })
+        (feature_name(probe), Tensor { dense: probe.dtype, shape })
     });
-    let lengths = (LENGTHS.to_owned(), Tensor { dense: Dense::F64, shape: vec![] });
+    let lengths = (LENGTHS.to_owned(), Tensor { dense: DType::F64, shape: vec![] });
     probes.chain([lengths]).collect()
 }
 
@@ -39,9 +39,9 @@ pub(super) fn tensors(spec: &Spec, nodes: usize, steps: usize) -> Tensors {
 pub(super) fn to_json(tensors: &Tensors) -> String {
     let features = tensors.iter().map(|(name, tensor)| {
         let dtype = match tensor.dense {
-            Dense::F64 => "float64",
-            Dense::F32 => "float32",
-            Dense::I64 => "int64",
+            DType::F64 => "float64",
+            DType::F32 => "float32",
+            DType::I64 => "int64",
         };
         let dimensions: Vec<String> = tensor.shape.iter().map(usize::to_string).collect();
         let shape = if dimensions.is_empty() { json!({}) } else { json!({ "dimensions": dimensions }) };
@@ -84,9 +84,9 @@ fn content_of(feature: &Value) -> Option<Value> {
 
 fn tensor_of(tensor: &Value) -> Option<Tensor> {
     let dense = match tensor.get("dtype")?.as_str()? {
-        "float64" => Dense::F64,
-        "float32" => Dense::F32,
-        "int64" => Dense::I64,
+        "float64" => DType::F64,
+        "float32" => DType::F32,
+        "int64" => DType::I64,
         _ => return None,
     };
     if !matches!(tensor.get("encoding").and_then(Value::as_str), None | Some("none")) {
@@ -112,9 +112,9 @@ mod tests {
     fn features_come_back_and_older_forms_mean_the_same() {
         let bfs = clrs::Registry::builtin().find("bfs").expect("there");
         let tensors = tensors(&bfs.spec().into(), 16, 7);
-        assert_eq!(tensors["hint_pi_h"], Tensor { dense: Dense::F64, shape: vec![7, 16] });
-        assert_eq!(tensors["input_A"], Tensor { dense: Dense::I64, shape: vec![16, 16] });
-        assert_eq!(tensors["lengths"], Tensor { dense: Dense::F64, shape: vec![] });
+        assert_eq!(tensors["hint_pi_h"], Tensor { dense: DType::F64, shape: vec![7, 16] });
+        assert_eq!(tensors["input_A"], Tensor { dense: DType::I64, shape: vec![16, 16] });
+        assert_eq!(tensors["lengths"], Tensor { dense: DType::F64, shape: vec![] });
         assert_eq!(from_json(&to_json(&tensors)).as_ref(), Ok(&tensors));
 
         let lists = json!({
@@ -127,7 +127,7 @@ mod tests {
             "content": r#"{"features": {"a": {"tensor": {"shape": {"dimensions": ["7", "16"]}, "dtype": "float64"}}}}"#,
         });
         for older in [lists, protos] {
-            let tensor = Tensor { dense: Dense::F64, shape: vec![7, 16] };
+            let tensor = Tensor { dense: DType::F64, shape: vec![7, 16] };
             assert_eq!(from_json(&older.to_string()), Ok([("a".to_owned(), tensor)].into_iter().collect()));
         }
     }

@@ -3,8 +3,8 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clrs::column::MAX_NODES;
-use clrs::trajectory::RunsError;
-use clrs::{AnyAlgorithm, Cells, Column, Kind, Location, Probe, Registry, Runs, Spec, Stage};
+use clrs::trajectory::TrajectoriesError;
+use clrs::{AnyAlgorithm, Cells, Column, Kind, Location, Probe, Registry, Spec, Stage, Trajectories};
 use prost::Message;
 
 use super::example::{Example, List};
@@ -47,7 +47,7 @@ pub enum RecordError {
     #[error("`{feature}` has numbers that mean nothing there")]
     Value { feature: String },
     #[error("{0}")]
-    Runs(#[from] RunsError),
+    Runs(#[from] TrajectoriesError),
 }
 
 /// Runs written together as one record batch, at least.
@@ -148,13 +148,19 @@ fn import_set(
 }
 
 /// Writes the samples in the order they were made in.
-fn write(path: &Path, header: &Header, runs: &Runs, split: &str, on_existing: OnExisting) -> Result<SetSummary, StoreError> {
+fn write(
+    path: &Path,
+    header: &Header,
+    runs: &Trajectories,
+    split: &str,
+    on_existing: OnExisting,
+) -> Result<SetSummary, StoreError> {
     let mut places = vec![0; runs.len()];
     for (place, sample) in order(split, runs.len()).into_iter().enumerate() {
         places[sample] = place;
     }
     let mut writer = SetWriter::create(path, header, on_existing)?;
-    let mut part = Runs::new(header.spec.clone());
+    let mut part = Trajectories::new(header.spec.clone());
     for place in places {
         let run = runs.get(place);
         let cells: Vec<Cells<'_>> = run.iter().map(|(_, cells)| cells).collect();
@@ -184,7 +190,7 @@ impl Layout {
         let mut probes = Vec::new();
         for probe in algorithm.spec() {
             match found.get(&feature_name(probe)) {
-                Some(tensor) => probes.push(Probe { dense: tensor.dense, ..probe.clone() }),
+                Some(tensor) => probes.push(Probe { dtype: tensor.dense, ..probe.clone() }),
                 None if probe.stage == Stage::Hint => {}
                 None => return Err(format!("{} has `{}`, and there is none", algorithm.name(), feature_name(probe))),
             }
@@ -214,12 +220,12 @@ impl Layout {
     }
 
     /// No samples yet.
-    pub fn runs(&self) -> Runs {
-        Runs::new(self.spec.clone())
+    pub fn runs(&self) -> Trajectories {
+        Trajectories::new(self.spec.clone())
     }
 
     /// Adds all records of a file of known length.
-    pub fn read(&self, file: impl Read, length: u64, runs: &mut Runs) -> Result<(), StoreErrorKind> {
+    pub fn read(&self, file: impl Read, length: u64, runs: &mut Trajectories) -> Result<(), StoreErrorKind> {
         let mut records = Records::new(file, length);
         for record in 0.. {
             let damaged = |error| StoreErrorKind::CorruptRecord { record, error };
@@ -232,7 +238,7 @@ impl Layout {
     }
 
     /// Adds one record.
-    pub fn push(&self, record: &[u8], runs: &mut Runs) -> Result<(), RecordError> {
+    pub fn push(&self, record: &[u8], runs: &mut Trajectories) -> Result<(), RecordError> {
         let example = Example::decode(record)?;
         let mut features = example.features.unwrap_or_default().feature;
         let mut take = |name: &str| {

@@ -3,12 +3,12 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use clrs::{Registry, Runs};
+use clrs::{Registry, Trajectories};
 use clrs_store::SetReader;
 use clrs_store::tfds::Layout;
 
 /// Reads bytes as a native set. `Some` samples if they are whole and have the hash that the file says.
-pub(crate) fn native_set(data: &[u8]) -> Option<Runs> {
+pub(crate) fn native_set(data: &[u8]) -> Option<Trajectories> {
     let mut reader = SetReader::new(Cursor::new(data), Path::new("bytes")).ok()?;
     let runs = reader.read_all();
     let verified = reader.verify();
@@ -20,7 +20,7 @@ pub(crate) const FEATURES: &str = include_str!("../corpus/tfds/features.json");
 
 /// Reads bytes as the three files of a TFDS folder would be read: as features, as a file of records, and as one record, which
 /// no checksum guards. `Some` samples if the last is one.
-pub(crate) fn tfds_files(data: &[u8]) -> Option<Runs> {
+pub(crate) fn tfds_files(data: &[u8]) -> Option<Trajectories> {
     let bfs = Registry::builtin().find("bfs").expect("a built-in algorithm");
     let layouts = [Layout::new(FEATURES, bfs).ok(), std::str::from_utf8(data).ok().and_then(|text| Layout::new(text, bfs).ok())];
     let [known, _] = layouts.each_ref().map(|layout| {

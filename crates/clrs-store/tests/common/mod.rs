@@ -1,23 +1,23 @@
 //! Sets to write and read.
 
 use clrs::sampling::Sampler;
-use clrs::{AnyAlgorithm, Registry, Runs, Settings};
+use clrs::{AnyAlgorithm, Registry, SamplerOptions, Trajectories};
 use clrs_store::{Header, Provenance};
 
 /// Samples of each size in turn; sizes at which the algorithm has nothing to tell are left out.
-pub(crate) fn samples(algorithm: &'static dyn AnyAlgorithm, sizes: &[usize], count: usize) -> Runs {
+pub(crate) fn samples(algorithm: &'static dyn AnyAlgorithm, sizes: &[usize], count: usize) -> Trajectories {
     let mut recorder = algorithm.recorder();
     for &size in sizes {
-        if let Ok(mut sampler) = Sampler::new(algorithm, size, 7, &Settings::default()) {
+        if let Ok(mut sampler) = Sampler::new(algorithm, size, 7, &SamplerOptions::default()) {
             // A size that is too small is refused when it is drawn or run, and leaves no trace.
             let _ = sampler.record(count, &mut recorder);
         }
     }
-    assert!(!recorder.runs().is_empty(), "{} has samples of one of these sizes", algorithm.name());
-    recorder.into_runs()
+    assert!(!recorder.trajectories().is_empty(), "{} has samples of one of these sizes", algorithm.name());
+    recorder.into_trajectories()
 }
 
-pub(crate) fn header(algorithm: &str, runs: &Runs) -> Header {
+pub(crate) fn header(algorithm: &str, runs: &Trajectories) -> Header {
     Header {
         name: format!("{algorithm}_test"),
         algorithm: algorithm.into(),

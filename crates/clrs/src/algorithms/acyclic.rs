@@ -1,7 +1,7 @@
 //! Orders in which all edges lead forward, found by taking away nodes that nothing leads to (Kahn 1962): another way than that
 //! of the searches in depth, for their checks.
 
-use crate::problems::{Invalid, Matrix};
+use crate::problems::{InvalidProblem, Matrix};
 
 /// An order in which all edges lead forward; where there is none, a node on a cycle.
 pub fn topological_order(n: usize, edge: impl Fn(usize, usize) -> bool) -> Result<Vec<usize>, usize> {
@@ -31,10 +31,10 @@ pub fn topological_order(n: usize, edge: impl Fn(usize, usize) -> bool) -> Resul
 }
 
 /// For algorithms on graphs without cycles. An edge from a node to itself is one.
-pub fn acyclic(weights: &Matrix) -> Result<(), Invalid> {
+pub fn acyclic(weights: &Matrix) -> Result<(), InvalidProblem> {
     match topological_order(weights.n(), |u, v| weights.has_edge(u, v)) {
         Ok(_) => Ok(()),
-        Err(node) => Err(Invalid::Rule(format!("the graph has a cycle through node {node}"))),
+        Err(node) => Err(InvalidProblem::Rule(format!("the graph has a cycle through node {node}"))),
     }
 }
 

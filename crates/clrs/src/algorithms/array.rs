@@ -3,7 +3,7 @@
 use std::ops::Index;
 
 use super::order;
-use crate::algorithm::Wrong;
+use crate::algorithm::CheckFailure;
 
 /// An array whose elements move. `array[place]` is the node that stands there.
 pub struct Array<'k> {
@@ -75,12 +75,12 @@ pub fn as_given(n: usize) -> Vec<usize> {
 }
 
 /// The check of every sort: any order in which no key comes before a smaller one.
-pub fn check_sorted(key: &[f64], pred: &[usize]) -> Result<(), Wrong> {
+pub fn check_sorted(key: &[f64], pred: &[usize]) -> Result<(), CheckFailure> {
     let Some(sorted) = order::from_predecessors(pred) else {
-        return Err(Wrong("`pred` is not one chain through all nodes".into()));
+        return Err(CheckFailure("`pred` is not one chain through all nodes".into()));
     };
     match sorted.windows(2).find(|pair| key[pair[0]] > key[pair[1]]) {
-        Some(pair) => Err(Wrong(format!("node {} comes before node {}, but its key is larger", pair[0], pair[1]))),
+        Some(pair) => Err(CheckFailure(format!("node {} comes before node {}, but its key is larger", pair[0], pair[1]))),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::algorithm::{Wrong, right};
+use crate::algorithm::{CheckFailure, ensure};
 
 /// `[x, y]`.
 pub type Point = [f64; 2];
@@ -61,7 +61,7 @@ pub fn lowest(points: &[Point]) -> usize {
 
 /// Accepts the corners of the convex hull, with or without other points of its border. As costs do, distances count from
 /// 1e-9 of the whole extent on.
-pub fn check_hull(points: &[Point], in_hull: &[bool]) -> Result<(), Wrong> {
+pub fn check_hull(points: &[Point], in_hull: &[bool]) -> Result<(), CheckFailure> {
     let ends = |axis: usize| points.iter().map(move |point| point[axis]);
     let extent = |axis| ends(axis).fold(f64::MIN, f64::max) - ends(axis).fold(f64::MAX, f64::min);
     let slack = 1e-9 * extent(0).max(extent(1));
@@ -70,8 +70,8 @@ pub fn check_hull(points: &[Point], in_hull: &[bool]) -> Result<(), Wrong> {
     let chosen: Vec<Point> = points.iter().zip(in_hull).filter(|(_, is_in)| **is_in).map(|(point, _)| *point).collect();
     let spanned = corners(chosen);
     for (node, &point) in points.iter().enumerate() {
-        right(!in_hull[node] || to_border(point, &hull) <= slack, || format!("node {node} is in, but it lies inside the hull"))?;
-        right(encloses(&spanned, point) || to_border(point, &spanned) <= slack, || {
+        ensure(!in_hull[node] || to_border(point, &hull) <= slack, || format!("node {node} is in, but it lies inside the hull"))?;
+        ensure(encloses(&spanned, point) || to_border(point, &spanned) <= slack, || {
             format!("node {node} lies outside the hull of the nodes that are in")
         })?;
     }

@@ -1,20 +1,20 @@
 //! What both ways to the maximum subarray share: when keys can be added up, and which answers are right.
 
-use crate::algorithm::{Wrong, right, same_cost};
-use crate::problems::{Invalid, rule};
+use crate::algorithm::{CheckFailure, ensure, same_cost};
+use crate::problems::{InvalidProblem, ensure_valid};
 
 /// The rule that no sum of keys is too large for a number.
-pub fn sums_are_finite(key: &[f64]) -> Result<(), Invalid> {
+pub fn sums_are_finite(key: &[f64]) -> Result<(), InvalidProblem> {
     let all: f64 = key.iter().map(|x| x.abs()).sum();
-    rule(all.is_finite(), || "the numbers of `key` are too large to be added up".into())
+    ensure_valid(all.is_finite(), || "the numbers of `key` are too large to be added up".into())
 }
 
 /// Accepts any subarray that is not empty and has the largest sum.
-pub fn check_maximum(key: &[f64], start: usize, end: usize) -> Result<(), Wrong> {
-    right(start <= end, || format!("the subarray starts at {start}, behind its end {end}"))?;
+pub fn check_maximum(key: &[f64], start: usize, end: usize) -> Result<(), CheckFailure> {
+    ensure(start <= end, || format!("the subarray starts at {start}, behind its end {end}"))?;
     let sum: f64 = key[start..=end].iter().sum();
     let most = largest_sum(key);
-    right(same_cost(sum, most), || format!("the keys from {start} to {end} sum to {sum}, but others to {most}"))
+    ensure(same_cost(sum, most), || format!("the keys from {start} to {end} sum to {sum}, but others to {most}"))
 }
 
 /// What ends at a key is the key alone, or with the best that ends before it.
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn all_keys_may_be_negative() {
         assert_eq!(check_maximum(&[-2.0, -1.0, -3.0], 1, 1), Ok(()));
-        let wrong = Wrong("the keys from 0 to 0 sum to -2, but others to -1".into());
+        let wrong = CheckFailure("the keys from 0 to 0 sum to -2, but others to -1".into());
         assert_eq!(check_maximum(&[-2.0, -1.0, -3.0], 0, 0), Err(wrong));
     }
 

@@ -1,7 +1,7 @@
 //! Trees in graphs: as parent pointers from a source, where nodes that it cannot reach point to themselves, or as edges.
 
-use crate::algorithm::{Wrong, right, same_cost};
-use crate::problems::{Invalid, Matrix, rule};
+use crate::algorithm::{CheckFailure, ensure, same_cost};
+use crate::problems::{InvalidProblem, Matrix, ensure_valid};
 
 /// Which nodes the source reaches.
 pub fn reachable(weights: &Matrix, source: usize) -> Vec<bool> {
@@ -19,23 +19,23 @@ pub fn reachable(weights: &Matrix, source: usize) -> Vec<bool> {
 }
 
 /// The rule that no way is infinitely long.
-pub fn finite_sums(weights: &Matrix) -> Result<(), Invalid> {
+pub fn finite_sums(weights: &Matrix) -> Result<(), InvalidProblem> {
     let largest = weights.cells().iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
-    rule((largest * weights.n() as f64).is_finite(), || "`weights` are so large that a sum of them overflows".into())
+    ensure_valid((largest * weights.n() as f64).is_finite(), || "`weights` are so large that a sum of them overflows".into())
 }
 
 /// All nodes that the source reaches, parents before children; wrong unless the pointers lead all of them, and no others,
 /// along edges to the source.
-pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usize>, Wrong> {
+pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usize>, CheckFailure> {
     let reached = reachable(weights, source);
     for (node, &parent) in pi.iter().enumerate() {
         if node == source {
-            right(parent == node, || format!("the source {source} points to {parent}, not to itself"))?;
+            ensure(parent == node, || format!("the source {source} points to {parent}, not to itself"))?;
         } else if reached[node] {
-            right(parent != node, || format!("node {node} points to itself, but can be reached from {source}"))?;
-            right(weights.has_edge(parent, node), || format!("node {node} points to {parent}, but has no edge from there"))?;
+            ensure(parent != node, || format!("node {node} points to itself, but can be reached from {source}"))?;
+            ensure(weights.has_edge(parent, node), || format!("node {node} points to {parent}, but has no edge from there"))?;
         } else {
-            right(parent == node, || format!("node {node} points to {parent}, but cannot be reached from {source}"))?;
+            ensure(parent == node, || format!("node {node} points to {parent}, but cannot be reached from {source}"))?;
         }
     }
     let mut order = vec![source];
@@ -45,7 +45,7 @@ pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usi
     for node in (0..pi.len()).filter(|&node| reached[node]) {
         let mut ancestor = node;
         while !placed[ancestor] {
-            right(way.len() < pi.len(), || format!("the pointers from node {node} do not lead to {source}"))?;
+            ensure(way.len() < pi.len(), || format!("the pointers from node {node} do not lead to {source}"))?;
             way.push(ancestor);
             ancestor = pi[ancestor];
         }
@@ -57,9 +57,9 @@ pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usi
     Ok(order)
 }
 
-/// Wrong unless the pointers are a tree of shortest paths. Adds up the tree's own lengths, and looks for an edge that cuts one
+/// CheckFailure unless the pointers are a tree of shortest paths. Adds up the tree's own lengths, and looks for an edge that cuts one
 /// short.
-pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(), Wrong> {
+pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(), CheckFailure> {
     let n = weights.n();
     let order = top_down(weights, source, pi)?;
     let mut length = vec![0.0; n];
@@ -78,7 +78,7 @@ pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(
             for v in weights.neighbours(u) {
                 let (other, other_rounding) = (best[u] + weights[(u, v)], best_rounding[u] + rounds(weights[(u, v)]));
                 if other < best[v] {
-                    right(same_cost(other, length[v]) || length[v] - other <= rounding[v] + other_rounding, || {
+                    ensure(same_cost(other, length[v]) || length[v] - other <= rounding[v] + other_rounding, || {
                         format!("from {source}, the pointers lead to {v} in {}, but a path by way of {u} in {other}", length[v])
                     })?;
                     (best[v], best_rounding[v]) = (other, other_rounding);
@@ -93,9 +93,9 @@ pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(
     Ok(())
 }
 
-/// Wrong unless the edges, which form no cycle, join every one of the nodes to all its neighbours, and none of them is heavier
+/// CheckFailure unless the edges, which form no cycle, join every one of the nodes to all its neighbours, and none of them is heavier
 /// than an edge that could take its place.
-pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIterator<Item = usize>) -> Result<(), Wrong> {
+pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIterator<Item = usize>) -> Result<(), CheckFailure> {
     let n = weights.n();
     let mut joined = vec![Vec::new(); n];
     for &(u, v) in edges {
@@ -119,10 +119,10 @@ pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIter
         }
         for to in weights.neighbours(from).filter(|&to| to != from) {
             let Some(edge) = heaviest[to] else {
-                return Err(Wrong(format!("nodes {from} and {to} have an edge, but the tree does not join them")));
+                return Err(CheckFailure(format!("nodes {from} and {to} have an edge, but the tree does not join them")));
             };
             let (here, there) = (weights[(from, to)], weights[edge]);
-            right(here >= there || same_cost(here, there), || {
+            ensure(here >= there || same_cost(here, there), || {
                 format!(
                     "the edge {} - {} weighs {there}, but {from} - {to} could take its place and weighs {here}",
                     edge.0, edge.1

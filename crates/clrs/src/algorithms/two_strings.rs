@@ -1,7 +1,7 @@
 //! Two strings side by side as the nodes of one problem: the letters of the first, then those of the second.
 
-use crate::algorithm::{Wrong, right};
-use crate::problems::{Invalid, Letters, StringSearch, positions, rule};
+use crate::algorithm::{CheckFailure, ensure};
+use crate::problems::{InvalidProblem, Letters, StringSearch, ensure_valid, positions};
 
 /// The input `string`: whether a node is of the second string.
 pub fn which(first: &Letters, second: &Letters) -> Vec<bool> {
@@ -10,7 +10,7 @@ pub fn which(first: &Letters, second: &Letters) -> Vec<bool> {
 }
 
 /// The input `pos`: the place in the node's own string.
-pub fn places(first: &Letters, second: &Letters) -> Vec<f64> {
+pub fn string_positions(first: &Letters, second: &Letters) -> Vec<f64> {
     [positions(first.len()), positions(second.len())].concat()
 }
 
@@ -26,16 +26,16 @@ pub fn predecessors(first: &Letters, second: &Letters) -> Vec<usize> {
 }
 
 /// The strings of the inputs `string` and `key`.
-pub fn split(string: &[bool], key: &[usize]) -> Result<(Letters, Letters), Invalid> {
-    rule(string.is_sorted(), || "`string` has nodes of the first string after the second".into())?;
+pub fn split(string: &[bool], key: &[usize]) -> Result<(Letters, Letters), InvalidProblem> {
+    ensure_valid(string.is_sorted(), || "`string` has nodes of the first string after the second".into())?;
     let (first, second) = key.split_at(string.partition_point(|&second| !second));
     Ok((Letters::from_numbers(first)?, Letters::from_numbers(second)?))
 }
 
 /// Accepts the leftmost match of a pattern, or where there is none the pattern's own first node.
-pub fn check_match(StringSearch { text, pattern }: &StringSearch, found: usize) -> Result<(), Wrong> {
+pub fn check_match(StringSearch { text, pattern }: &StringSearch, found: usize) -> Result<(), CheckFailure> {
     let leftmost = text.windows(pattern.len()).position(|window| window == &pattern[..]);
-    right(found == leftmost.unwrap_or(text.len()), || match leftmost {
+    ensure(found == leftmost.unwrap_or(text.len()), || match leftmost {
         Some(place) => format!("the leftmost match starts at node {place}, not at {found}"),
         None => format!("the pattern does not occur: the answer is its first node, {}, not {found}", text.len()),
     })

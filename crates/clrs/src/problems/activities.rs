@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Invalid, Problem, finite, range, rule, truncate};
+use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, range, truncate};
 use crate::random::RandomState;
 
 /// Activities that want the same room.
@@ -18,13 +18,13 @@ impl Problem for Activities {
         self.start.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         let Activities { start, finish } = self;
-        rule(start.len() == finish.len(), || format!("`start` has {} numbers, `finish` {}", start.len(), finish.len()))?;
+        ensure_valid(start.len() == finish.len(), || format!("`start` has {} numbers, `finish` {}", start.len(), finish.len()))?;
         finite("start", start)?;
         finite("finish", finish)?;
         let reversed = start.iter().zip(finish).position(|(start, finish)| start > finish);
-        rule(reversed.is_none(), || format!("activity {} ends before it begins", reversed.unwrap_or_default()))
+        ensure_valid(reversed.is_none(), || format!("activity {} ends before it begins", reversed.unwrap_or_default()))
     }
 
     fn truncate(&mut self, decimals: u32) {
@@ -46,11 +46,11 @@ crate::options! {
 impl Distribution for UniformActivities {
     type Problem = Activities;
 
-    fn validate(&self, _size: usize) -> Result<(), Invalid> {
+    fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
         range(self.low, self.high)
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Activities, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Activities, InvalidProblem> {
         let one = random.uniforms(self.low, self.high, size);
         let other = random.uniforms(self.low, self.high, size);
         let (start, finish) = one.into_iter().zip(other).map(|(one, other)| (one.min(other), one.max(other))).unzip();

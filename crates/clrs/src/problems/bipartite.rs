@@ -1,10 +1,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::graph_family::FamilyOptions;
-use super::{Distribution, Invalid, Matrix, Problem, Structure, chances, rule};
+use super::{Distribution, InvalidProblem, Matrix, Problem, Structure, ensure_valid, probabilities};
 use crate::column::MAX_NODES;
 use crate::random::RandomState;
-use crate::sampling::{BadValue, OptionInfo, Options};
+use crate::sampling::{InvalidValue, OptionInfo, Options};
 
 /// A bipartite graph, whose sides are to be matched.
 ///
@@ -39,19 +39,19 @@ impl BipartiteGraph {
     }
 
     /// The inverse of `network`: the sides are known by their edges to the source and the sink.
-    pub fn from_network(capacity: &Matrix) -> Result<BipartiteGraph, Invalid> {
+    pub fn from_network(capacity: &Matrix) -> Result<BipartiteGraph, InvalidProblem> {
         let rest =
             "`A` is no flow network of two sides: 1 from the source to the left, from there to the right, then to the sink";
         let n = capacity.n();
         let left = if n == 0 { 0 } else { capacity.neighbours(0).count() };
-        rule(left + 2 <= n, || rest.into())?;
+        ensure_valid(left + 2 <= n, || rest.into())?;
         let mut graph = BipartiteGraph { left, right: n - 2 - left, edges: Vec::new() };
         for l in 0..graph.left {
             let of_l = (0..graph.right).filter(|&r| capacity.has_edge(graph.left_node(l), graph.right_node(r)));
             let of_l: Vec<usize> = of_l.collect();
             graph.edges.extend(of_l.into_iter().map(|r| (l, r)));
         }
-        rule(graph.network() == *capacity, || rest.into())?;
+        ensure_valid(graph.network() == *capacity, || rest.into())?;
         Ok(graph)
     }
 
@@ -71,15 +71,17 @@ impl Problem for BipartiteGraph {
         self.left.saturating_add(self.right).saturating_add(2)
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         let mut edges = self.edges.clone();
         edges.sort_unstable();
         if let Some((left, right)) = edges.iter().find(|(left, right)| *left >= self.left || *right >= self.right) {
             let sides = format!("there are {} and {} nodes, counted from 0", self.left, self.right);
-            return Err(Invalid::Rule(format!("`edges` has one from {left} on the left to {right} on the right, but {sides}")));
+            return Err(InvalidProblem::Rule(format!(
+                "`edges` has one from {left} on the left to {right} on the right, but {sides}"
+            )));
         }
         match edges.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(Invalid::Rule(format!("`edges` has {:?} twice", pair[0]))),
+            Some(pair) => Err(InvalidProblem::Rule(format!("`edges` has {:?} twice", pair[0]))),
             None => Ok(()),
         }
     }
@@ -118,7 +120,7 @@ impl Options for RandomBipartiteGraphs {
         self.own.options().into_iter().chain(self.family.options()).collect()
     }
 
-    fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), BadValue>> {
+    fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), InvalidValue>> {
         self.p_is_set |= name == "p";
         self.own.try_set(name, value).or_else(|| self.family.try_set(name, value))
     }
@@ -127,15 +129,15 @@ impl Options for RandomBipartiteGraphs {
 impl Distribution for RandomBipartiteGraphs {
     type Problem = BipartiteGraph;
 
-    fn validate(&self, size: usize) -> Result<(), Invalid> {
+    fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let (left, right) = self.sides(size);
         let both = left.saturating_add(right);
-        rule(both <= MAX_NODES - 2, || format!("{left} and {right} nodes are too many"))?;
-        chances("p", &self.own.p)?;
+        ensure_valid(both <= MAX_NODES - 2, || format!("{left} and {right} nodes are too many"))?;
+        probabilities("p", &self.own.p)?;
         self.family.validate(both, self.p_is_set)
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<BipartiteGraph, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<BipartiteGraph, InvalidProblem> {
         let (left, right) = self.sides(size);
         let pairs = (0..left).flat_map(|l| (0..right).map(move |r| (l, r)));
         let edges = if let Some(family) = self.family.graph {
@@ -143,7 +145,7 @@ impl Distribution for RandomBipartiteGraphs {
             pairs.filter(|&(l, r)| graph.has_edge(l, left + r)).collect()
         } else {
             let p = self.own.p[random.choice(self.own.p.len())];
-            let coins = random.coins(p, left * right);
+            let coins = random.bernoullis(p, left * right);
             pairs.zip(coins).filter(|(_, edge)| *edge).map(|(pair, _)| pair).collect()
         };
         Ok(BipartiteGraph { left, right, edges })

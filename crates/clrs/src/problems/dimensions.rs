@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Invalid, Problem, finite, measurable, range, rule, truncate};
+use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, measurable, range, truncate};
 use crate::random::RandomState;
 
 /// A chain of matrices to multiply, as their dimensions: matrix `i` has `dimensions[i - 1]` rows and `dimensions[i]` columns.
@@ -16,9 +16,11 @@ impl Problem for MatrixChain {
         self.dimensions.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         finite("dimensions", &self.dimensions)?;
-        rule(self.dimensions.iter().all(|&dimension| dimension >= 0.0), || "`dimensions` holds a negative number".into())?;
+        ensure_valid(self.dimensions.iter().all(|&dimension| dimension >= 0.0), || {
+            "`dimensions` holds a negative number".into()
+        })?;
         measurable("dimensions", &self.dimensions)
     }
 
@@ -40,18 +42,18 @@ crate::options! {
 impl Distribution for UniformDimensions {
     type Problem = MatrixChain;
 
-    fn validate(&self, _size: usize) -> Result<(), Invalid> {
+    fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
         let &UniformDimensions { low, high } = self;
         range(low, high)?;
-        rule(low >= 0.0, || format!("`low` is {low}: no matrix has a negative dimension"))?;
+        ensure_valid(low >= 0.0, || format!("`low` is {low}: no matrix has a negative dimension"))?;
         // Doubles are multiples of 2^-53, so that what is drawn below such a bound is measurable.
-        rule(high == 0.0 || (1e-80..=1e100).contains(&high), || {
+        ensure_valid(high == 0.0 || (1e-80..=1e100).contains(&high), || {
             format!("`high` is {high}: it must be 0 or from 1e-80 to 1e100")
         })?;
         measurable("low", &[low])
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<MatrixChain, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<MatrixChain, InvalidProblem> {
         Ok(MatrixChain { dimensions: random.uniforms(self.low, self.high, size) })
     }
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, Matrix, Problem, finite, rule};
+use super::{InvalidProblem, Matrix, Problem, ensure_valid, finite};
 
 /// A graph as its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,9 +12,9 @@ pub struct Graph {
 
 impl Graph {
     /// From the inputs `A` and `adj`, which must agree.
-    pub fn from_inputs(weights: &[f64], adj: &[bool]) -> Result<Graph, Invalid> {
+    pub fn from_inputs(weights: &[f64], adj: &[bool]) -> Result<Graph, InvalidProblem> {
         let weights = Matrix::from_cells(weights.len().isqrt(), weights.to_vec())?;
-        rule(weights.adjacency() == adj, || "`adj` is not where `A` has edges, and the diagonal".into())?;
+        ensure_valid(weights.adjacency() == adj, || "`adj` is not where `A` has edges, and the diagonal".into())?;
         Ok(Graph { weights })
     }
 }
@@ -24,7 +24,7 @@ impl Problem for Graph {
         self.weights.n()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         finite("weights", self.weights.cells())
     }
 
@@ -48,9 +48,9 @@ impl Problem for SourcedGraph {
         self.weights.n()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         let n = self.nodes();
-        rule(self.source < n, || format!("`source` is {}, but there are {n} nodes", self.source))?;
+        ensure_valid(self.source < n, || format!("`source` is {}, but there are {n} nodes", self.source))?;
         finite("weights", self.weights.cells())
     }
 

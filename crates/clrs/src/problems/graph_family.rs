@@ -3,9 +3,9 @@
 //! No node has an edge to itself.
 
 use super::random_graph::WeightOptions;
-use super::{Invalid, Matrix, Structure, chances, rule};
+use super::{InvalidProblem, Matrix, Structure, ensure_valid, probabilities};
 use crate::random::RandomState;
-use crate::sampling::{BadValue, OptionValue};
+use crate::sampling::{InvalidValue, OptionValue};
 
 /// A family of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,9 @@ const NAMES: [(GraphFamily, &str); 5] = [
 ];
 
 impl OptionValue for GraphFamily {
-    fn from_text(text: &str) -> Result<GraphFamily, BadValue> {
+    fn from_text(text: &str) -> Result<GraphFamily, InvalidValue> {
         let found = NAMES.iter().find(|(_, name)| *name == text).map(|(family, _)| *family);
-        found.ok_or(BadValue("auto, watts_strogatz, barabasi_albert, grid, tree or geometric"))
+        found.ok_or(InvalidValue("auto, watts_strogatz, barabasi_albert, grid, tree or geometric"))
     }
     fn to_text(&self) -> String {
         NAMES.iter().find(|(family, _)| family == self).map(|(_, name)| (*name).to_owned()).unwrap_or_default()
@@ -58,7 +58,7 @@ crate::options! {
 
 impl FamilyOptions {
     /// The rules; `own_is_set` says whether an option of the benchmark's own graphs is set beside.
-    pub(super) fn validate(&self, size: usize, own_is_set: bool) -> Result<(), Invalid> {
+    pub(super) fn validate(&self, size: usize, own_is_set: bool) -> Result<(), InvalidProblem> {
         let graph = self.graph.map_or_else(|| "auto".into(), |family| family.to_text());
         for (name, is_set, of) in [
             ("degree", self.degree.is_some(), GraphFamily::WattsStrogatz),
@@ -66,25 +66,25 @@ impl FamilyOptions {
             ("attach", self.attach.is_some(), GraphFamily::BarabasiAlbert),
             ("radius", self.radius.is_some(), GraphFamily::Geometric),
         ] {
-            rule(!is_set || self.graph == Some(of), || {
+            ensure_valid(!is_set || self.graph == Some(of), || {
                 format!("`{name}` is an option of graph={}, and graph is {graph}", of.to_text())
             })?;
         }
-        rule(!(own_is_set && self.graph.is_some()), || {
+        ensure_valid(!(own_is_set && self.graph.is_some()), || {
             format!("graph={graph} has none of the options of the benchmark's own graphs (p, k, eps)")
         })?;
         if let Some(degree) = self.degree {
-            rule(degree.is_multiple_of(2) && degree < size, || {
+            ensure_valid(degree.is_multiple_of(2) && degree < size, || {
                 format!("`degree` is {degree}: it must be even and below the number of nodes, {size}")
             })?;
         }
         if let Some(attach) = self.attach {
-            rule(attach > 0 && attach < size, || {
+            ensure_valid(attach > 0 && attach < size, || {
                 format!("`attach` is {attach}: it must be at least 1 and below the number of nodes, {size}")
             })?;
         }
-        chances("rewire", self.rewire.as_slice())?;
-        rule(self.radius.is_none_or(|radius| radius >= 0.0), || "`radius` is below 0".into())
+        probabilities("rewire", self.rewire.as_slice())?;
+        ensure_valid(self.radius.is_none_or(|radius| radius >= 0.0), || "`radius` is below 0".into())
     }
 
     /// Draws a graph. Options are valid.
@@ -112,7 +112,7 @@ impl FamilyOptions {
         for (u, v) in edges {
             let turned = match structure {
                 Structure::Undirected => false,
-                Structure::Directed => random.coin(0.5),
+                Structure::Directed => random.bernoulli(0.5),
                 Structure::Acyclic => rank[u] > rank[v],
             };
             let (u, v) = if turned { (number[v], number[u]) } else { (number[u], number[v]) };
@@ -137,7 +137,7 @@ fn watts_strogatz(n: usize, degree: usize, rewire: f64, random: &mut RandomState
         join(&mut joined, u, v, true);
     }
     for (u, v) in &mut edges {
-        if random.coin(rewire) {
+        if random.bernoulli(rewire) {
             let free: Vec<usize> = (0..n).filter(|other| other != u && !joined[*u * n + other]).collect();
             if !free.is_empty() {
                 join(&mut joined, *u, *v, false);
@@ -220,14 +220,14 @@ mod tests {
     use super::*;
     use crate::algorithms::acyclic::acyclic;
     use crate::problems::{Distribution, RandomGraphs};
-    use crate::{Family, Registry, Settings};
+    use crate::{Family, Registry, SamplerOptions};
 
     const STRUCTURES: [Structure; 3] = [Structure::Undirected, Structure::Directed, Structure::Acyclic];
 
     /// Graphs of a family, of a size, with further options.
     fn draw(structure: Structure, n: usize, settings: &str) -> impl Iterator<Item = Matrix> {
-        let mut graphs = RandomGraphs::coins(structure, 0.5);
-        let settings = Settings::parse(settings.split(' ')).expect("option=value");
+        let mut graphs = RandomGraphs::erdos_renyi(structure, 0.5);
+        let settings = SamplerOptions::parse(settings.split(' ')).expect("option=value");
         settings.apply("graphs", &mut graphs).expect("options of graphs");
         graphs.validate(n).expect("they fit");
         let mut random = RandomState::new(5);
@@ -363,8 +363,8 @@ mod tests {
             }
             taken += 1;
             for (name, n) in names().flat_map(|name| (1..=8).map(move |n| (name.clone(), n))) {
-                let settings = Settings::parse([&*name]).expect("option=value");
-                let mut draws = algorithm.draws(n, &settings).expect("fits");
+                let settings = SamplerOptions::parse([&*name]).expect("option=value");
+                let mut draws = algorithm.problem_buffer(n, &settings).expect("fits");
                 let mut recorder = algorithm.recorder();
                 let mut random = RandomState::new(1);
                 for place in 0..5 {
@@ -380,8 +380,8 @@ mod tests {
     #[test]
     fn options_that_do_not_fit_are_refused_with_the_reason() {
         let reason = |settings: &str| {
-            let mut graphs = RandomGraphs::coins(Structure::Undirected, 0.5).weighted();
-            let settings = Settings::parse(settings.split(' ')).expect("option=value");
+            let mut graphs = RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted();
+            let settings = SamplerOptions::parse(settings.split(' ')).expect("option=value");
             match settings.apply("graphs", &mut graphs) {
                 Ok(()) => graphs.validate(4).expect_err("does not fit").to_string(),
                 Err(error) => error.to_string(),
@@ -400,7 +400,7 @@ mod tests {
             let expected = format!("`attach` is {attach}: it must be at least 1 and below the number of nodes, 4");
             assert_eq!(reason(&format!("graph=barabasi_albert attach={attach}")), expected);
         }
-        assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` holds a chance that is not between 0 and 1");
+        assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` has a probability that is not between 0 and 1");
         assert_eq!(reason("graph=geometric radius=-1"), "`radius` is below 0");
         let families = "auto, watts_strogatz, barabasi_albert, grid, tree or geometric";
         assert_eq!(reason("graph=moebius"), format!("`graph=moebius`: expected {families}"));
@@ -408,8 +408,8 @@ mod tests {
 
     #[test]
     fn weights_are_in_their_range_and_the_same_both_ways() {
-        let mut graphs = RandomGraphs::coins(Structure::Undirected, 0.5).weighted();
-        let settings = Settings::parse(["graph=tree", "low=2", "high=3"]).expect("option=value");
+        let mut graphs = RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted();
+        let settings = SamplerOptions::parse(["graph=tree", "low=2", "high=3"]).expect("option=value");
         settings.apply("graphs", &mut graphs).expect("options of graphs");
         let weights = graphs.draw(30, &mut RandomState::new(1)).expect("drawn").weights;
         assert!(weights.symmetric().is_ok());

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Invalid, Problem, finite, range, truncate};
+use super::{Distribution, InvalidProblem, Problem, finite, range, truncate};
 use crate::random::RandomState;
 
 /// Numbers to sort, select from or add up.
@@ -16,7 +16,7 @@ impl Problem for Keys {
         self.key.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         finite("key", &self.key)
     }
 
@@ -38,11 +38,11 @@ crate::options! {
 impl Distribution for UniformKeys {
     type Problem = Keys;
 
-    fn validate(&self, _size: usize) -> Result<(), Invalid> {
+    fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
         range(self.low, self.high)
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Keys, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: random.uniforms(self.low, self.high, size) })
     }
 }

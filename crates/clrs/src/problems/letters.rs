@@ -2,7 +2,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, rule};
+use super::{InvalidProblem, ensure_valid};
 
 /// The alphabet of every text in the benchmark.
 const ALPHABET: [char; 4] = ['a', 'b', 'c', 'd'];
@@ -17,14 +17,14 @@ impl Letters {
     pub const COUNT: usize = ALPHABET.len();
 
     /// From numbers of letters.
-    pub fn from_numbers(numbers: &[usize]) -> Result<Letters, Invalid> {
-        rule(numbers.iter().all(|&number| number < Self::COUNT), || "there is no fifth letter".into())?;
+    pub fn from_numbers(numbers: &[usize]) -> Result<Letters, InvalidProblem> {
+        ensure_valid(numbers.iter().all(|&number| number < Self::COUNT), || "there is no fifth letter".into())?;
         Ok(Letters(numbers.to_vec()))
     }
 
     /// The rule that there is a text.
-    pub(super) fn not_empty(&self, name: &str) -> Result<(), Invalid> {
-        rule(!self.is_empty(), || format!("`{name}` is empty"))
+    pub(super) fn not_empty(&self, name: &str) -> Result<(), InvalidProblem> {
+        ensure_valid(!self.is_empty(), || format!("`{name}` is empty"))
     }
 }
 
@@ -37,12 +37,12 @@ impl Deref for Letters {
 }
 
 impl TryFrom<String> for Letters {
-    type Error = Invalid;
+    type Error = InvalidProblem;
 
-    fn try_from(text: String) -> Result<Letters, Invalid> {
+    fn try_from(text: String) -> Result<Letters, InvalidProblem> {
         let number = |letter| {
             let number = ALPHABET.iter().position(|&known| known == letter);
-            number.ok_or_else(|| Invalid::Rule(format!("`{letter}` is none of the letters a, b, c, d")))
+            number.ok_or_else(|| InvalidProblem::Rule(format!("`{letter}` is none of the letters a, b, c, d")))
         };
         Ok(Letters(text.chars().map(number).collect::<Result<_, _>>()?))
     }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Invalid, Problem, finite, range, truncate};
+use super::{Distribution, InvalidProblem, Problem, finite, range, truncate};
 use crate::random::RandomState;
 
 /// Numbers, and one to look for among them.
@@ -18,7 +18,7 @@ impl Problem for Lookup {
         self.key.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         finite("key", &self.key)?;
         finite("target", &[self.target])
     }
@@ -42,11 +42,11 @@ crate::options! {
 impl Distribution for UniformLookups {
     type Problem = Lookup;
 
-    fn validate(&self, _size: usize) -> Result<(), Invalid> {
+    fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
         range(self.low, self.high)
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Lookup, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Lookup, InvalidProblem> {
         let mut key = random.uniforms(self.low, self.high, size);
         key.sort_by(f64::total_cmp);
         Ok(Lookup { key, target: random.uniform(self.low, self.high) })

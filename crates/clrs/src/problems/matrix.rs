@@ -2,7 +2,7 @@ use std::ops::{Index, IndexMut};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, rule};
+use super::{InvalidProblem, ensure_valid};
 
 /// A square matrix, row by row in one piece; in JSON a list of rows. As weights of a graph, 0 is "no edge".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,8 +28,8 @@ impl Matrix {
     }
 
     /// From its cells, row by row.
-    pub fn from_cells(n: usize, cells: Vec<f64>) -> Result<Matrix, Invalid> {
-        rule(n.checked_mul(n) == Some(cells.len()), || format!("{} cells are no {n} x {n} matrix", cells.len()))?;
+    pub fn from_cells(n: usize, cells: Vec<f64>) -> Result<Matrix, InvalidProblem> {
+        ensure_valid(n.checked_mul(n) == Some(cells.len()), || format!("{} cells are no {n} x {n} matrix", cells.len()))?;
         Ok(Matrix { n, cells })
     }
 
@@ -66,21 +66,21 @@ impl Matrix {
     }
 
     /// For algorithms whose `A` is int64 outside: every weight is 0, 1, 2, .. and leaves unchanged.
-    pub fn whole_weights(&self) -> Result<(), Invalid> {
+    pub fn whole_weights(&self) -> Result<(), InvalidProblem> {
         #[expect(clippy::cast_possible_truncation, reason = "what does not fit is not whole")]
         let whole = |&weight: &f64| (0.0..=2f64.powi(53)).contains(&weight) && (weight as i64) as f64 == weight;
-        rule(self.cells.iter().all(whole), || "`weights` holds a number that is not 0, 1, 2, ..".into())
+        ensure_valid(self.cells.iter().all(whole), || "`weights` holds a number that is not 0, 1, 2, ..".into())
     }
 
     /// For algorithms that lie, or never end, on negative weights.
-    pub fn non_negative(&self) -> Result<(), Invalid> {
-        rule(self.cells.iter().all(|&weight| weight >= 0.0), || "`weights` holds a negative number".into())
+    pub fn non_negative(&self) -> Result<(), InvalidProblem> {
+        ensure_valid(self.cells.iter().all(|&weight| weight >= 0.0), || "`weights` holds a negative number".into())
     }
 
     /// For algorithms on undirected graphs.
-    pub fn symmetric(&self) -> Result<(), Invalid> {
+    pub fn symmetric(&self) -> Result<(), InvalidProblem> {
         let mirrored = |u: usize| (0..u).all(|v| self[(u, v)] == self[(v, u)]);
-        rule((0..self.n).all(mirrored), || "the graph is directed: `weights` is not symmetric".into())
+        ensure_valid((0..self.n).all(mirrored), || "the graph is directed: `weights` is not symmetric".into())
     }
 }
 
@@ -99,11 +99,11 @@ impl IndexMut<(usize, usize)> for Matrix {
 }
 
 impl TryFrom<Vec<Vec<f64>>> for Matrix {
-    type Error = Invalid;
+    type Error = InvalidProblem;
 
-    fn try_from(rows: Vec<Vec<f64>>) -> Result<Matrix, Invalid> {
+    fn try_from(rows: Vec<Vec<f64>>) -> Result<Matrix, InvalidProblem> {
         let n = rows.len();
-        rule(rows.iter().all(|row| row.len() == n), || format!("the matrix is not {n} x {n}"))?;
+        ensure_valid(rows.iter().all(|row| row.len() == n), || format!("the matrix is not {n} x {n}"))?;
         Matrix::from_cells(n, rows.concat())
     }
 }

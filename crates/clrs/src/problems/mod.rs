@@ -12,7 +12,7 @@ mod lookup;
 mod matrix;
 mod points;
 mod random_graph;
-mod search_chances;
+mod search_probabilities;
 mod segments;
 mod string_pair;
 mod string_search;
@@ -28,8 +28,8 @@ pub use letters::Letters;
 pub use lookup::{Lookup, UniformLookups};
 pub use matrix::Matrix;
 pub use points::{DiskPoints, Points};
-pub use random_graph::{CoinOptions, CommunityOptions, RandomGraphs, RandomSourcedGraphs, Structure, WeightOptions};
-pub use search_chances::{RandomSearchChances, SearchChances};
+pub use random_graph::{CommunityOptions, ErdosRenyiOptions, RandomGraphs, RandomSourcedGraphs, Structure, WeightOptions};
+pub use search_probabilities::{RandomSearchProbabilities, SearchProbabilities};
 pub use segments::{RandomSegments, Segments};
 pub use string_pair::{RandomStringPairs, StringPair};
 pub use string_search::{EmbeddedPatterns, StringSearch};
@@ -42,7 +42,7 @@ use crate::sampling::Options;
 /// Why a problem cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum Invalid {
+pub enum InvalidProblem {
     #[error("not a problem of this algorithm: {0}")]
     Json(serde_json::Error),
     #[error(transparent)]
@@ -56,14 +56,14 @@ pub trait Problem: Sized + Send + Sync + serde::Serialize + serde::de::Deseriali
     /// Number of nodes.
     fn nodes(&self) -> usize;
     /// What serde cannot say: indices in range, finite numbers.
-    fn validate(&self) -> Result<(), Invalid>;
+    fn validate(&self) -> Result<(), InvalidProblem>;
 
     /// Cuts every real number to so many decimals, as `truncate_decimals` asks. Whole numbers stay as they are.
     fn truncate(&mut self, decimals: u32);
 
     /// Reads the user's text. Recording validates it.
-    fn from_json(text: &str) -> Result<Self, Invalid> {
-        serde_json::from_str(text).map_err(Invalid::Json)
+    fn from_json(text: &str) -> Result<Self, InvalidProblem> {
+        serde_json::from_str(text).map_err(InvalidProblem::Json)
     }
 
     /// The text that `from_json` reads.
@@ -78,13 +78,13 @@ pub trait Distribution: Options + Clone + Send + Sync + 'static {
     type Problem: Problem;
 
     /// What the options, together and for this size, cannot be: a chance above 1, a needle longer than the text.
-    fn validate(&self, size: usize) -> Result<(), Invalid>;
+    fn validate(&self, size: usize) -> Result<(), InvalidProblem>;
 
     /// Draws a problem of a size: the number of nodes, unless the distribution says otherwise. Options are valid.
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Self::Problem, Invalid>;
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Self::Problem, InvalidProblem>;
 
     /// Draws a problem whose numbers have so many decimals.
-    fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Self::Problem, Invalid> {
+    fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Self::Problem, InvalidProblem> {
         let mut problem = self.draw(size, random)?;
         problem.truncate(decimals);
         Ok(problem)
@@ -92,32 +92,34 @@ pub trait Distribution: Options + Clone + Send + Sync + 'static {
 }
 
 /// `Ok` if it holds; for `validate`, `admits` and `problem`.
-pub fn rule(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Invalid> {
-    if holds { Ok(()) } else { Err(Invalid::Rule(otherwise())) }
+pub fn ensure_valid(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), InvalidProblem> {
+    if holds { Ok(()) } else { Err(InvalidProblem::Rule(otherwise())) }
 }
 
 /// The rule that numbers are numbers: on NaN the reference never ends.
-pub fn finite(name: &str, numbers: &[f64]) -> Result<(), Invalid> {
-    rule(numbers.iter().all(|x| x.is_finite()), || format!("`{name}` holds a number that is not finite"))
+pub fn finite(name: &str, numbers: &[f64]) -> Result<(), InvalidProblem> {
+    ensure_valid(numbers.iter().all(|x| x.is_finite()), || format!("`{name}` holds a number that is not finite"))
 }
 
 /// The rule that products of three numbers neither overflow nor vanish: then what is compared is what was meant.
-pub fn measurable(name: &str, numbers: &[f64]) -> Result<(), Invalid> {
+pub fn measurable(name: &str, numbers: &[f64]) -> Result<(), InvalidProblem> {
     let measurable = |number: &f64| *number == 0.0 || (1e-100..=1e100).contains(&number.abs());
-    rule(numbers.iter().all(measurable), || {
+    ensure_valid(numbers.iter().all(measurable), || {
         format!("`{name}` holds a number that is neither 0 nor of a size from 1e-100 to 1e100")
     })
 }
 
-/// The rule of every option that is a list of chances.
-pub fn chances(name: &str, chances: &[f64]) -> Result<(), Invalid> {
-    rule(chances.iter().all(|p| (0.0..=1.0).contains(p)), || format!("`{name}` holds a chance that is not between 0 and 1"))
+/// Checks an option that is a list of probabilities.
+pub fn probabilities(name: &str, values: &[f64]) -> Result<(), InvalidProblem> {
+    ensure_valid(values.iter().all(|p| (0.0..=1.0).contains(p)), || {
+        format!("`{name}` has a probability that is not between 0 and 1")
+    })
 }
 
 /// The rule of every pair of options that bound a range.
-pub fn range(low: f64, high: f64) -> Result<(), Invalid> {
-    rule(low <= high, || format!("`low` is {low}, above `high`, which is {high}"))?;
-    rule((high - low).is_finite(), || "`low` and `high` are too far apart".into())
+pub fn range(low: f64, high: f64) -> Result<(), InvalidProblem> {
+    ensure_valid(low <= high, || format!("`low` is {low}, above `high`, which is {high}"))?;
+    ensure_valid((high - low).is_finite(), || "`low` and `high` are too far apart".into())
 }
 
 /// Cuts numbers to so many decimals. Not idempotent: the product rounds, as the reference's does.

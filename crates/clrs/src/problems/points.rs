@@ -2,7 +2,7 @@ use std::f64::consts::TAU;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Invalid, Problem, finite, measurable, rule, truncate};
+use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, measurable, truncate};
 use crate::random::RandomState;
 
 /// Points of the plane.
@@ -18,7 +18,7 @@ impl Problem for Points {
         self.points.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         finite("points", self.points.as_flattened())?;
         measurable("points", self.points.as_flattened())
     }
@@ -46,7 +46,7 @@ crate::options! {
 
 impl DiskPoints {
     /// Draws until no three points are in line; `cut` comes before that is looked at.
-    fn draw_cut(&self, size: usize, cut: impl Fn(&mut Points), random: &mut RandomState) -> Result<Points, Invalid> {
+    fn draw_cut(&self, size: usize, cut: impl Fn(&mut Points), random: &mut RandomState) -> Result<Points, InvalidProblem> {
         for _ in 0..self.collinearity_resampling_attempts {
             let angles = random.uniforms(0.0, TAU, size);
             let point = |angle: f64| {
@@ -60,34 +60,36 @@ impl DiskPoints {
             }
         }
         let attempts = self.collinearity_resampling_attempts;
-        Err(Invalid::Rule(format!("three of {size} points were in line in each of {attempts} attempts; fewer points would help")))
+        Err(InvalidProblem::Rule(format!(
+            "three of {size} points were in line in each of {attempts} attempts; fewer points would help"
+        )))
     }
 }
 
 impl Distribution for DiskPoints {
     type Problem = Points;
 
-    fn validate(&self, size: usize) -> Result<(), Invalid> {
+    fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let &DiskPoints { origin_x, origin_y, radius, collinearity_resampling_attempts: attempts, collineararity_eps: eps } =
             self;
         let sane = |number: f64| number == 0.0 || (1e-50..=1e50).contains(&number.abs());
-        rule([origin_x, origin_y, radius].into_iter().all(sane), || {
+        ensure_valid([origin_x, origin_y, radius].into_iter().all(sane), || {
             "`origin_x`, `origin_y` and `radius` must be 0 or of a size from 1e-50 to 1e50".into()
         })?;
-        rule(attempts > 0, || "`collinearity_resampling_attempts` is 0: points must be drawn once".into())?;
+        ensure_valid(attempts > 0, || "`collinearity_resampling_attempts` is 0: points must be drawn once".into())?;
         // Twice the largest triangle in the disk.
         let largest = 1.5 * 3f64.sqrt() * radius * radius;
-        rule(size < 3 || eps <= largest, || {
+        ensure_valid(size < 3 || eps <= largest, || {
             format!("`collineararity_eps` is {eps}: any three points in a disk of radius {radius} would be in line")
         })
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Points, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Points, InvalidProblem> {
         self.draw_cut(size, |_| (), random)
     }
 
     /// As in the reference, numbers are cut before points are looked at, and then once more, which may change them again.
-    fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Points, Invalid> {
+    fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Points, InvalidProblem> {
         let mut drawn = self.draw_cut(size, |points| points.truncate(decimals), random)?;
         drawn.truncate(decimals);
         Ok(drawn)

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Invalid, Problem, finite, measurable, rule, truncate};
+use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, measurable, truncate};
 use crate::random::RandomState;
 
 /// Two line segments, each from one point `[x, y]` to another.
@@ -26,7 +26,7 @@ impl Problem for Segments {
         4
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         for (name, segment) in [("first", &self.first), ("second", &self.second)] {
             finite(name, segment.as_flattened())?;
             measurable(name, segment.as_flattened())?;
@@ -54,16 +54,18 @@ impl Distribution for RandomSegments {
     type Problem = Segments;
 
     /// Where segments cannot cross, or where products of their coordinates are not numbers, the draw would never end.
-    fn validate(&self, _size: usize) -> Result<(), Invalid> {
+    fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
         let &RandomSegments { low, high } = self;
-        rule(low < high, || format!("`low` is {low} and `high` is {high}: segments cross only where there is room between"))?;
-        rule([low, high].iter().all(|bound| bound.abs() <= 1e50) && high - low >= 1e-50, || {
+        ensure_valid(low < high, || {
+            format!("`low` is {low} and `high` is {high}: segments cross only where there is room between")
+        })?;
+        ensure_valid([low, high].iter().all(|bound| bound.abs() <= 1e50) && high - low >= 1e-50, || {
             format!("from {low} to {high} is too wide or too narrow a range for products of coordinates")
         })
     }
 
-    fn draw(&self, _size: usize, random: &mut RandomState) -> Result<Segments, Invalid> {
-        let wanted = random.coin(0.5);
+    fn draw(&self, _size: usize, random: &mut RandomState) -> Result<Segments, InvalidProblem> {
+        let wanted = random.bernoulli(0.5);
         loop {
             let [xs, ys] = [(); 2].map(|()| random.uniforms(self.low, self.high, 4));
             let point = |node: usize| [xs[node], ys[node]];

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::letters::Letters;
 use super::string_search::{alphabet, random_letters};
-use super::{Distribution, Invalid, Problem, rule};
+use super::{Distribution, InvalidProblem, Problem, ensure_valid};
 use crate::column::MAX_NODES;
 use crate::random::RandomState;
 
@@ -21,7 +21,7 @@ impl Problem for StringPair {
         self.first.len() + self.second.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         self.first.not_empty("first")?;
         self.second.not_empty("second")
     }
@@ -48,17 +48,17 @@ impl RandomStringPairs {
 impl Distribution for RandomStringPairs {
     type Problem = StringPair;
 
-    fn validate(&self, size: usize) -> Result<(), Invalid> {
+    fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let (_, second) = self.lengths(size);
-        rule(second > 0, || match self.length_2 {
+        ensure_valid(second > 0, || match self.length_2 {
             None => format!("size {size} leaves no letter for the second text"),
             Some(_) => "`length_2` is 0: there must be a second text".into(),
         })?;
-        rule(second <= MAX_NODES, || format!("`length_2` is {second}, more than {MAX_NODES}"))?;
+        ensure_valid(second <= MAX_NODES, || format!("`length_2` is {second}, more than {MAX_NODES}"))?;
         alphabet(self.chars)
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<StringPair, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<StringPair, InvalidProblem> {
         let (first, second) = self.lengths(size);
         let first = Letters::from_numbers(&random_letters(first, self.chars, random))?;
         let second = Letters::from_numbers(&random_letters(second, self.chars, random))?;

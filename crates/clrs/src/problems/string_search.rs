@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::letters::Letters;
-use super::{Distribution, Invalid, Problem, rule};
+use super::{Distribution, InvalidProblem, Problem, ensure_valid};
 use crate::random::RandomState;
 
 /// A text, and a pattern to find in it.
@@ -19,11 +19,11 @@ impl Problem for StringSearch {
         self.text.len() + self.pattern.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         let StringSearch { text, pattern } = self;
         text.not_empty("text")?;
         pattern.not_empty("pattern")?;
-        rule(pattern.len() <= text.len(), || {
+        ensure_valid(pattern.len() <= text.len(), || {
             format!("the pattern has {} letters, more than the text, which has {}", pattern.len(), text.len())
         })
     }
@@ -51,11 +51,11 @@ impl EmbeddedPatterns {
 impl Distribution for EmbeddedPatterns {
     type Problem = StringSearch;
 
-    fn validate(&self, size: usize) -> Result<(), Invalid> {
+    fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let longest = self.longest(size);
-        rule(longest > 0, || "`length_needle` is 0: there must be a pattern".into())?;
+        ensure_valid(longest > 0, || "`length_needle` is 0: there must be a pattern".into())?;
         // The reference never writes the pattern at the very end, so a place must be left after it.
-        rule(longest < (size as u64).div_ceil(2), || {
+        ensure_valid(longest < (size as u64).div_ceil(2), || {
             format!(
                 "a pattern of {longest} needs a text of at least {} letters, and size {size} leaves fewer",
                 longest.saturating_add(1)
@@ -64,7 +64,7 @@ impl Distribution for EmbeddedPatterns {
         alphabet(self.chars)
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<StringSearch, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<StringSearch, InvalidProblem> {
         let longest = usize::try_from(self.longest(size)).expect("less than the size");
         let length = match self.length_needle {
             Some(negative) if negative < 0 => 1 + random.choice(longest),
@@ -79,8 +79,10 @@ impl Distribution for EmbeddedPatterns {
 }
 
 /// The rule of the option `chars`.
-pub(super) fn alphabet(chars: usize) -> Result<(), Invalid> {
-    rule((1..=Letters::COUNT).contains(&chars), || format!("`chars` is {chars}; there are 1 to {} letters", Letters::COUNT))
+pub(super) fn alphabet(chars: usize) -> Result<(), InvalidProblem> {
+    ensure_valid((1..=Letters::COUNT).contains(&chars), || {
+        format!("`chars` is {chars}; there are 1 to {} letters", Letters::COUNT)
+    })
 }
 
 /// Letters of the first `chars`, each as likely as the next.

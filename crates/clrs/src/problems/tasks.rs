@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Invalid, Problem, finite, range, rule, truncate};
+use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, range, truncate};
 use crate::random::RandomState;
 
 /// Tasks that take one unit of time each, and are worth their weight when they are done by their deadline.
@@ -18,10 +18,12 @@ impl Problem for Tasks {
         self.deadline.len()
     }
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidProblem> {
         let Tasks { deadline, weight } = self;
-        rule(deadline.len() == weight.len(), || format!("`deadline` has {} numbers, `weight` {}", deadline.len(), weight.len()))?;
-        rule(!deadline.contains(&0), || "`deadline` holds a 0: a task takes one unit of time".into())?;
+        ensure_valid(deadline.len() == weight.len(), || {
+            format!("`deadline` has {} numbers, `weight` {}", deadline.len(), weight.len())
+        })?;
+        ensure_valid(!deadline.contains(&0), || "`deadline` holds a 0: a task takes one unit of time".into())?;
         finite("weight", weight)
     }
 
@@ -45,12 +47,12 @@ crate::options! {
 impl Distribution for UniformTasks {
     type Problem = Tasks;
 
-    fn validate(&self, _size: usize) -> Result<(), Invalid> {
-        rule(self.max_deadline != Some(0), || "`max_deadline` is 0: a task takes one unit of time".into())?;
+    fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
+        ensure_valid(self.max_deadline != Some(0), || "`max_deadline` is 0: a task takes one unit of time".into())?;
         range(self.low, self.high)
     }
 
-    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Tasks, Invalid> {
+    fn draw(&self, size: usize, random: &mut RandomState) -> Result<Tasks, InvalidProblem> {
         let latest = self.max_deadline.map_or(size, |latest| latest as usize);
         let deadline = |before| u32::try_from(before + 1).expect("at most `latest`");
         let deadline = random.choices(latest, size).into_iter().map(deadline).collect();

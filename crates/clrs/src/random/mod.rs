@@ -80,12 +80,12 @@ impl RandomState {
     }
 
     /// `binomial(1, p)`.
-    pub fn coin(&mut self, p: f64) -> bool {
+    pub fn bernoulli(&mut self, p: f64) -> bool {
         Coin::new(p).toss(self)
     }
 
     /// `binomial(1, p, size=count)`.
-    pub fn coins(&mut self, p: f64, count: usize) -> Vec<bool> {
+    pub fn bernoullis(&mut self, p: f64, count: usize) -> Vec<bool> {
         let coin = Coin::new(p);
         (0..count).map(|_| coin.toss(self)).collect()
     }

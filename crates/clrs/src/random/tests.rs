@@ -63,8 +63,8 @@ fn draw(random: &mut RandomState, method: &str, arguments: &[f64]) -> serde_json
     match (method, arguments) {
         ("uniform", &[low, high, count]) => random.uniforms(low, high, count as usize).into_iter().map(hex).collect(),
         ("randint", &[low, high, count]) => random.integers(low as i64, high as i64, count as usize).into(),
-        ("binomial", &[p, 1.0]) => vec![i64::from(random.coin(p))].into(),
-        ("binomial", &[p, count]) => random.coins(p, count as usize).into_iter().map(i64::from).collect(),
+        ("binomial", &[p, 1.0]) => vec![i64::from(random.bernoulli(p))].into(),
+        ("binomial", &[p, count]) => random.bernoullis(p, count as usize).into_iter().map(i64::from).collect(),
         ("permutation", &[count]) => random.permutation(count as usize).into(),
         ("choice", &[count, 1.0]) => vec![random.choice(count as usize)].into(),
         ("choice", &[count, draws]) => random.choices(count as usize, draws as usize).into(),

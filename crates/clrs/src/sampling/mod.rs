@@ -1,31 +1,32 @@
-//! Drawing problems and running them: fixed sets and endless streams, with the reference's draws in the reference's order.
+//! Sampling of problems and trajectories: fixed sets and endless streams that reproduce the reference's random draws.
 //!
-//! Draws follow one another on one stream and are cheap; runs do not touch the stream and can go on in parallel. So problems
-//! are drawn in order into [`Draws`], and then run.
+//! Sampling a problem is cheap and advances one random stream; running an algorithm is expensive and uses no random numbers.
+//! So problems are sampled in order into a [`ProblemBuffer`] and then run in parallel.
 
-mod draws;
 mod options;
+mod problem_buffer;
 mod sampler;
 mod sets;
 
-pub use draws::{Draws, DrawsOf};
-pub use options::{BadValue, OptionError, OptionInfo, OptionValue, Options, Settings};
+pub use options::{InvalidValue, OptionError, OptionInfo, OptionValue, Options, SamplerOptions};
+pub use problem_buffer::{ProblemBuffer, TypedProblemBuffer};
 pub use sampler::{Sampler, Seeding};
 pub use sets::{FixedSet, Stream};
 
 use crate::batch::BatchError;
-use crate::problems::Invalid;
+use crate::problems::InvalidProblem;
 
-/// Why nothing can be sampled.
+/// An error while sampling.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum SampleError {
     #[error(transparent)]
     Option(#[from] OptionError),
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    InvalidProblem(#[from] InvalidProblem),
     #[error(transparent)]
     Batch(#[from] BatchError),
-    #[error("a batch of {asked} from a set of {samples} samples: ask for {samples} at most")]
-    BatchSize { asked: usize, samples: usize },
+    #[error("cannot take a batch of {requested} from a set of {samples} samples")]
+    BatchSize { requested: usize, samples: usize },
 }

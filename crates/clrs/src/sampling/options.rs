@@ -13,7 +13,7 @@ pub trait Options {
     fn options(&self) -> Vec<OptionInfo>;
 
     /// Sets an option from text; `None` where it is none of these.
-    fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), BadValue>>;
+    fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), InvalidValue>>;
 }
 
 /// One option, as `clrs show` prints it.
@@ -23,13 +23,14 @@ pub struct OptionInfo {
     pub name: &'static str,
     /// Its present value.
     pub value: String,
-    /// What it means.
-    pub meaning: &'static str,
+    /// One line: the doc comment of the declaration.
+    #[serde(rename = "meaning")]
+    pub description: &'static str,
 }
 
 /// A text that is no value of the option's type; says what would be.
 #[derive(Debug, PartialEq, Eq)]
-pub struct BadValue(pub &'static str);
+pub struct InvalidValue(pub &'static str);
 
 /// Why options cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,12 +48,12 @@ pub enum OptionError {
 
 /// Options as the user typed them: `name=value`, each name once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings(Vec<(String, String)>);
+pub struct SamplerOptions(Vec<(String, String)>);
 
-impl Settings {
+impl SamplerOptions {
     /// Reads `name=value` texts.
-    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Settings, OptionError> {
-        let mut settings = Settings::default();
+    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<SamplerOptions, OptionError> {
+        let mut settings = SamplerOptions::default();
         for text in texts {
             let (name, value) = text.split_once('=').ok_or_else(|| OptionError::Form(text.into()))?;
             settings.push(name.trim(), value.trim())?;
@@ -80,7 +81,7 @@ impl Settings {
         for (name, value) in self.iter() {
             match options.try_set(name, value) {
                 Some(Ok(())) => {}
-                Some(Err(BadValue(expected))) => {
+                Some(Err(InvalidValue(expected))) => {
                     return Err(OptionError::Value { name: name.into(), value: value.into(), expected });
                 }
                 None => {
@@ -94,7 +95,7 @@ impl Settings {
     }
 }
 
-impl fmt::Display for Settings {
+impl fmt::Display for SamplerOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<String> = self.iter().map(|(name, value)| format!("{name}={value}")).collect();
         f.write_str(&texts.join(" "))
@@ -104,14 +105,14 @@ impl fmt::Display for Settings {
 /// A type that an option can have.
 pub trait OptionValue: Sized {
     /// Reads it.
-    fn from_text(text: &str) -> Result<Self, BadValue>;
+    fn from_text(text: &str) -> Result<Self, InvalidValue>;
     /// Writes what `from_text` reads.
     fn to_text(&self) -> String;
 }
 
 impl OptionValue for f64 {
-    fn from_text(text: &str) -> Result<f64, BadValue> {
-        text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or(BadValue("a finite number"))
+    fn from_text(text: &str) -> Result<f64, InvalidValue> {
+        text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or(InvalidValue("a finite number"))
     }
     fn to_text(&self) -> String {
         self.to_string()
@@ -121,8 +122,8 @@ impl OptionValue for f64 {
 macro_rules! whole_numbers {
     ($($type:ty: $expected:literal),*) => {$(
         impl OptionValue for $type {
-            fn from_text(text: &str) -> Result<$type, BadValue> {
-                text.parse().map_err(|_| BadValue($expected))
+            fn from_text(text: &str) -> Result<$type, InvalidValue> {
+                text.parse().map_err(|_| InvalidValue($expected))
             }
             fn to_text(&self) -> String {
                 self.to_string()
@@ -134,9 +135,9 @@ whole_numbers!(usize: "a whole number, 0 or more", u32: "a whole number, 0 or mo
 
 /// Several values, comma-separated, of which each sample draws one.
 impl OptionValue for Vec<f64> {
-    fn from_text(text: &str) -> Result<Vec<f64>, BadValue> {
+    fn from_text(text: &str) -> Result<Vec<f64>, InvalidValue> {
         let values = text.split(',').map(|value| f64::from_text(value.trim())).collect::<Result<_, _>>();
-        values.map_err(|_| BadValue("finite numbers, comma-separated"))
+        values.map_err(|_| InvalidValue("finite numbers, comma-separated"))
     }
     fn to_text(&self) -> String {
         self.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
@@ -145,7 +146,7 @@ impl OptionValue for Vec<f64> {
 
 /// What is `auto` unless set.
 impl<V: OptionValue> OptionValue for Option<V> {
-    fn from_text(text: &str) -> Result<Option<V>, BadValue> {
+    fn from_text(text: &str) -> Result<Option<V>, InvalidValue> {
         if text == "auto" { Ok(None) } else { V::from_text(text).map(Some) }
     }
     fn to_text(&self) -> String {
@@ -176,11 +177,11 @@ macro_rules! options {
                 vec![$($crate::sampling::OptionInfo {
                     name: stringify!($field),
                     value: $crate::sampling::OptionValue::to_text(&self.$field),
-                    meaning: concat!($($doc),*).trim_ascii(),
+                    description: concat!($($doc),*).trim_ascii(),
                 }),*]
             }
 
-            fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), $crate::sampling::BadValue>> {
+            fn try_set(&mut self, name: &str, value: &str) -> Option<Result<(), $crate::sampling::InvalidValue>> {
                 match name {
                     $(stringify!($field) => {
                         Some(<$type as $crate::sampling::OptionValue>::from_text(value).map(|value| self.$field = value))

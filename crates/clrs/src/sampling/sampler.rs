@@ -1,100 +1,122 @@
 use rayon::prelude::*;
 
 use crate::algorithm::AnyAlgorithm;
-use crate::problems::Invalid;
+use crate::problems::InvalidProblem;
 use crate::random::RandomState;
 use crate::recorder::Recorder;
 
-use super::{Draws, SampleError, Settings};
+use super::{ProblemBuffer, SampleError, SamplerOptions};
 
-/// How samples get their random numbers.
+/// How the random numbers of a sample are derived from the seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seeding {
-    /// One stream for all samples, as the reference has it: a sample depends on all before it.
+    /// One stream for all samples, as in the reference: a sample depends on all samples before it.
     #[default]
     Reference,
-    /// A stream of its own for each sample, of the seed and the sample's number: any part of a set can be made alone.
+    /// A separate stream per sample, derived from the seed and the sample's index: any range of a set can be generated alone.
     Parallel,
 }
 
-/// Draws problems of one algorithm and size, and runs them.
+/// Samples problems of one algorithm and size, and runs the algorithm on them.
+///
+/// ```
+/// use clrs::sampling::Sampler;
+/// use clrs::{Registry, SamplerOptions};
+///
+/// let bfs = Registry::builtin().find("bfs")?;
+/// let options = SamplerOptions::parse(["p=0.3"])?;
+/// let mut sampler = Sampler::new(bfs, 16, 1, &options)?;
+/// let mut recorder = bfs.recorder();
+/// sampler.record(10, &mut recorder)?;
+/// assert_eq!(recorder.trajectories().len(), 10);
+/// assert!(recorder.trajectories().iter().all(|sample| sample.nodes() == 16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Sampler {
     algorithm: &'static dyn AnyAlgorithm,
-    draws: Box<dyn Draws>,
+    problems: Box<dyn ProblemBuffer>,
     seeding: Seeding,
     seed: u32,
-    /// The number of the next sample.
+    /// Index of the next sample.
     next: u64,
     random: RandomState,
 }
 
 impl Sampler {
-    /// Samples one after another on one stream.
+    /// Creates a sampler with [`Seeding::Reference`].
+    ///
+    /// # Errors
+    /// If an option is unknown or invalid, or the size is out of range.
     pub fn new(
         algorithm: &'static dyn AnyAlgorithm,
         size: usize,
         seed: u32,
-        settings: &Settings,
+        options: &SamplerOptions,
     ) -> Result<Sampler, SampleError> {
-        Sampler::with_seeding(algorithm, size, seed, settings, Seeding::Reference, 0)
+        Sampler::with_seeding(algorithm, size, seed, options, Seeding::Reference, 0)
     }
 
-    /// Samples from number `first` on. With [`Seeding::Reference`] that is only a name: the stream begins at its beginning.
+    /// Creates a sampler whose first sample has index `first`. With [`Seeding::Reference`] the index has no effect: the
+    /// stream starts at its beginning.
+    ///
+    /// # Errors
+    /// As [`Sampler::new`].
     pub fn with_seeding(
         algorithm: &'static dyn AnyAlgorithm,
         size: usize,
         seed: u32,
-        settings: &Settings,
+        options: &SamplerOptions,
         seeding: Seeding,
         first: u64,
     ) -> Result<Sampler, SampleError> {
-        let draws = algorithm.draws(size, settings)?;
-        Ok(Sampler { algorithm, draws, seeding, seed, next: first, random: RandomState::new(seed) })
+        let problems = algorithm.problem_buffer(size, options)?;
+        Ok(Sampler { algorithm, problems, seeding, seed, next: first, random: RandomState::new(seed) })
     }
 
-    /// Whose problems are drawn.
+    /// The sampled algorithm.
     pub fn algorithm(&self) -> &'static dyn AnyAlgorithm {
         self.algorithm
     }
 
-    /// The stream, where the next draw finds it.
+    /// The random stream in its current state.
     pub fn random(&mut self) -> &mut RandomState {
         &mut self.random
     }
 
-    /// The problems drawn last, to be run on any thread.
-    pub fn drawn(&self) -> &dyn Draws {
-        &*self.draws
+    /// The problems of the last [`draw`](Sampler::draw). They can be run on any thread.
+    pub fn problems(&self) -> &dyn ProblemBuffer {
+        &*self.problems
     }
 
-    /// Draws and runs so many more, in order, on this thread.
-    pub fn record(&mut self, count: usize, recorder: &mut Recorder) -> Result<(), Invalid> {
+    /// Samples `count` problems and runs them in order on this thread.
+    pub fn record(&mut self, count: usize, recorder: &mut Recorder) -> Result<(), InvalidProblem> {
         self.draw(count)?;
-        (0..count).try_for_each(|place| self.draws.record(place, recorder))
+        (0..count).try_for_each(|index| self.problems.record(index, recorder))
     }
 
-    /// Draws so many more in order, and runs them on all threads. Each recorder holds the runs that follow those before.
-    pub fn record_parallel(&mut self, count: usize) -> Result<Vec<Recorder>, Invalid> {
+    /// Samples `count` problems in order and runs them on all threads. The recorders, one after another, have the samples
+    /// in sampling order.
+    pub fn record_parallel(&mut self, count: usize) -> Result<Vec<Recorder>, InvalidProblem> {
         self.draw(count)?;
         let share = count.div_ceil(rayon::current_num_threads() * 4).max(1);
-        let places: Vec<usize> = (0..count).collect();
-        let record = |places: &[usize]| {
+        let indices: Vec<usize> = (0..count).collect();
+        let record = |indices: &[usize]| {
             let mut recorder = self.algorithm.recorder();
-            places.iter().try_for_each(|&place| self.draws.record(place, &mut recorder))?;
+            indices.iter().try_for_each(|&index| self.problems.record(index, &mut recorder))?;
             Ok(recorder)
         };
-        places.par_chunks(share).map(record).collect()
+        indices.par_chunks(share).map(record).collect()
     }
 
-    /// Draws so many more in order, and forgets those drawn before.
-    pub fn draw(&mut self, count: usize) -> Result<(), Invalid> {
-        self.draws.clear();
+    /// Samples `count` problems, which replace those of the previous call.
+    pub fn draw(&mut self, count: usize) -> Result<(), InvalidProblem> {
+        self.problems.clear();
         for _ in 0..count {
             if self.seeding == Seeding::Parallel {
                 self.random = RandomState::of_sample(self.seed, self.next);
             }
-            self.draws.draw(&mut self.random)?;
+            self.problems.draw(&mut self.random)?;
             self.next += 1;
         }
         Ok(())

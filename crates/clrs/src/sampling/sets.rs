@@ -1,91 +1,95 @@
 use crate::batch::{Batch, BatchError};
 use crate::recorder::Recorder;
-use crate::trajectory::{Runs, Trajectory};
+use crate::trajectory::{Trajectories, Trajectory};
 
 use super::{SampleError, Sampler};
 
-/// So many samples drawn once: `build_sampler(.., num_samples)`.
+/// A fixed number of samples, drawn once: the reference's `build_sampler(.., num_samples)`.
 pub struct FixedSet {
     sampler: Sampler,
-    runs: Runs,
+    trajectories: Trajectories,
 }
 
 impl FixedSet {
-    /// Draws and runs them all.
+    /// Samples and runs `count` problems on all threads.
     pub fn new(mut sampler: Sampler, count: usize) -> Result<FixedSet, SampleError> {
-        let parts = sampler.record_parallel(count)?;
-        let mut parts = parts.into_iter().map(Recorder::into_runs);
-        let mut runs = parts.next().ok_or(BatchError::Empty)?;
-        parts.for_each(|part| runs.append(&part));
-        Ok(FixedSet { sampler, runs })
+        let recorders = sampler.record_parallel(count)?;
+        let mut shards = recorders.into_iter().map(Recorder::into_trajectories);
+        let mut trajectories = shards.next().ok_or(BatchError::Empty)?;
+        shards.for_each(|shard| trajectories.append(&shard));
+        Ok(FixedSet { sampler, trajectories })
     }
 
-    /// The samples, in the order they were drawn.
-    pub fn runs(&self) -> &Runs {
-        &self.runs
+    /// The samples, in sampling order.
+    pub fn trajectories(&self) -> &Trajectories {
+        &self.trajectories
     }
 
-    /// The samples alone.
-    pub fn into_runs(self) -> Runs {
-        self.runs
+    /// Returns the samples and drops the sampler.
+    pub fn into_trajectories(self) -> Trajectories {
+        self.trajectories
     }
 
-    /// The whole set: `next()`.
+    /// All samples as one batch: the reference's `next()`.
     pub fn all(&self) -> Result<Batch, BatchError> {
-        Batch::new(&self.runs.iter().collect::<Vec<_>>(), 0)
+        Batch::new(&self.trajectories.iter().collect::<Vec<_>>(), 0)
     }
 
-    /// Samples drawn from the set with replacement, padded as the whole set is: `next(count)`.
+    /// `count` samples drawn with replacement, padded to the longest sample of the set: the reference's `next(count)`.
+    ///
+    /// # Errors
+    /// If `count` exceeds the size of the set.
     pub fn next(&mut self, count: usize) -> Result<Batch, SampleError> {
-        if count > self.runs.len() {
-            return Err(SampleError::BatchSize { asked: count, samples: self.runs.len() });
+        if count > self.trajectories.len() {
+            return Err(SampleError::BatchSize { requested: count, samples: self.trajectories.len() });
         }
-        let chosen = self.sampler.random().choices(self.runs.len(), count);
-        let samples: Vec<Trajectory<'_>> = chosen.into_iter().map(|run| self.runs.get(run)).collect();
-        Ok(Batch::new(&samples, self.runs.longest())?)
+        let chosen = self.sampler.random().choices(self.trajectories.len(), count);
+        let samples: Vec<Trajectory<'_>> = chosen.into_iter().map(|sample| self.trajectories.get(sample)).collect();
+        Ok(Batch::new(&samples, self.trajectories.max_steps())?)
     }
 }
 
-/// Endless samples, made as they are asked for: `build_sampler(.., num_samples=-1)`.
+/// An endless stream of samples: the reference's `build_sampler(.., num_samples=-1)`.
 pub struct Stream {
     sampler: Sampler,
-    /// The most steps seen, where batches are padded to it.
+    /// Largest number of steps so far, if batches are padded to it.
     max_steps: Option<usize>,
     recorder: Recorder,
 }
 
-/// What the reference draws and throws away to learn how long runs are.
+/// Number of samples that the reference draws and discards to estimate the number of steps.
 const WARM_UP: usize = 1000;
 
 impl Stream {
-    /// Batches padded to their own longest sample.
+    /// Creates a stream whose batches are padded to their own longest sample.
     pub fn new(sampler: Sampler) -> Stream {
         let recorder = sampler.algorithm().recorder();
         Stream { sampler, max_steps: None, recorder }
     }
 
-    /// Batches padded to the longest sample seen, of a thousand that are drawn first and thrown away.
+    /// Creates a stream whose batches are padded to the longest sample so far, including 1000 that are drawn first and
+    /// discarded.
     pub fn track_max_steps(sampler: Sampler) -> Result<Stream, SampleError> {
         let mut stream = Stream::new(sampler);
-        let parts = stream.sampler.record_parallel(WARM_UP)?;
-        stream.max_steps = parts.iter().map(|part| part.runs().longest()).max();
+        let recorders = stream.sampler.record_parallel(WARM_UP)?;
+        stream.max_steps = recorders.iter().map(|recorder| recorder.trajectories().max_steps()).max();
         Ok(stream)
     }
 
-    /// The next samples, as they are.
-    pub fn next_runs(&mut self, count: usize) -> Result<&Runs, SampleError> {
+    /// The next `count` samples.
+    pub fn next_trajectories(&mut self, count: usize) -> Result<&Trajectories, SampleError> {
         self.recorder.clear();
         self.sampler.record(count, &mut self.recorder)?;
-        Ok(self.recorder.runs())
+        Ok(self.recorder.trajectories())
     }
 
-    /// The next samples, dense: `next(count)`.
+    /// The next `count` samples as a batch: the reference's `next(count)`.
     pub fn next(&mut self, count: usize) -> Result<Batch, SampleError> {
         let min_steps = self.max_steps.unwrap_or(0);
-        let runs = self.next_runs(count)?;
-        let longest = runs.longest();
-        let batch = Batch::new(&runs.iter().collect::<Vec<_>>(), min_steps)?;
-        self.max_steps = self.max_steps.map(|most| most.max(longest));
+        let trajectories = self.next_trajectories(count)?;
+        let steps = trajectories.max_steps();
+        let batch = Batch::new(&trajectories.iter().collect::<Vec<_>>(), min_steps)?;
+        self.max_steps = self.max_steps.map(|max| max.max(steps));
         Ok(batch)
     }
 }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use crate::batch::{Array, Batch, Data};
+use crate::batch::{Array, ArrayData, Batch};
 use crate::pairwise::pairwise_sum;
 use crate::spec::{Kind, Probe, Stage};
 
@@ -23,7 +23,7 @@ pub struct HintScore {
     /// The mean over all steps that samples have.
     pub score: f64,
     /// The score at each predicted step; 0 where no sample is that long.
-    pub along_time: Vec<f64>,
+    pub per_step: Vec<f64>,
 }
 
 /// Scores predicted outputs: micro-F1 for masks, accuracy otherwise, over the whole batch at once.
@@ -111,10 +111,10 @@ impl HintScorer {
         let HintScorer { hints, samples } = self;
         let score = |(name, tallies): (String, Vec<Tally>)| {
             let of_step = |(tally, &samples): (&Tally, &usize)| if samples > 0 { tally.score() } else { 0.0 };
-            let along_time: Vec<f64> = tallies.iter().zip(&samples).map(of_step).collect();
+            let per_step: Vec<f64> = tallies.iter().zip(&samples).map(of_step).collect();
             let counted = |(score, &samples): (&f64, &usize)| score * samples as f64;
-            let score = pairwise_sum(&along_time.iter().zip(&samples).map(counted).collect::<Vec<_>>()) / steps;
-            HintScore { name, score, along_time }
+            let score = pairwise_sum(&per_step.iter().zip(&samples).map(counted).collect::<Vec<_>>()) / steps;
+            HintScore { name, score, per_step }
         };
         hints.into_iter().map(score).collect()
     }
@@ -278,9 +278,9 @@ pub(super) fn argmax(row: &[f64]) -> usize {
 /// The cells as `f64`.
 pub(super) fn cells(array: &Array) -> Cow<'_, [f64]> {
     match &array.data {
-        Data::F64(cells) => Cow::Borrowed(cells),
-        Data::F32(cells) => Cow::Owned(cells.iter().map(|&x| f64::from(x)).collect()),
-        Data::I64(cells) => Cow::Owned(cells.iter().map(|&x| x as f64).collect()),
+        ArrayData::F64(cells) => Cow::Borrowed(cells),
+        ArrayData::F32(cells) => Cow::Owned(cells.iter().map(|&x| f64::from(x)).collect()),
+        ArrayData::I64(cells) => Cow::Owned(cells.iter().map(|&x| x as f64).collect()),
     }
 }
 
@@ -288,7 +288,7 @@ pub(super) fn cells(array: &Array) -> Cow<'_, [f64]> {
 mod tests {
     use super::*;
     use crate::registry::Registry;
-    use crate::sampling::{FixedSet, Sampler, Settings};
+    use crate::sampling::{FixedSet, Sampler, SamplerOptions};
     use crate::trajectory::Trajectory;
 
     /// Of every array the row of one step, of the samples that have it, and of those that are chosen.
@@ -303,7 +303,7 @@ mod tests {
             let values = samples.iter().flat_map(|&sample| cells[start(sample)..][..width].to_vec()).collect();
             let mut shape = if keep_axis { vec![1, samples.len()] } else { vec![samples.len()] };
             shape.extend(&array.shape[2..]);
-            Array { shape, data: Data::F64(values) }
+            Array { shape, data: ArrayData::F64(values) }
         };
         let (probes, arrays) = hints.map(|(probe, array)| (probe.clone(), row(array))).unzip();
         let spec = crate::spec::Spec::new(probes).expect("hints of a spec");
@@ -315,12 +315,13 @@ mod tests {
         for name in ["bfs", "bellman_ford", "articulation_points", "binary_search"] {
             let algorithm = Registry::builtin().find(name).expect("it is there");
             let drawn = |seed: u32| {
-                FixedSet::new(Sampler::new(algorithm, 8, seed, &Settings::default()).expect("a sampler"), 6).expect("samples")
+                FixedSet::new(Sampler::new(algorithm, 8, seed, &SamplerOptions::default()).expect("a sampler"), 6)
+                    .expect("samples")
             };
             let (truth, guess) = (drawn(1), drawn(2));
-            let longest = truth.runs().longest();
-            let steps = truth.runs().longest().max(guess.runs().longest());
-            let dense = |set: &FixedSet| Batch::new(&set.runs().iter().collect::<Vec<Trajectory<'_>>>(), steps);
+            let longest = truth.trajectories().max_steps();
+            let steps = truth.trajectories().max_steps().max(guess.trajectories().max_steps());
+            let dense = |set: &FixedSet| Batch::new(&set.trajectories().iter().collect::<Vec<Trajectory<'_>>>(), steps);
             let (truth, mut guess) = (dense(&truth).expect("one size"), dense(&guess).expect("one size"));
             // Of a guess every step counts, whether or not its own run has it.
             guess.lengths.fill(f64::MAX);
@@ -350,7 +351,7 @@ mod tests {
             for (whole, parts) in whole.iter().zip(scorer.finish()) {
                 let near = |a: f64, b: f64| (a - b).abs() < 1e-12 || a.is_nan() && b.is_nan();
                 assert!(near(whole.score, parts.score), "{name}: {whole:?}, {parts:?}");
-                assert!(whole.along_time.iter().zip(&parts.along_time).all(|(a, b)| near(*a, *b)), "{name} {whole:?}");
+                assert!(whole.per_step.iter().zip(&parts.per_step).all(|(a, b)| near(*a, *b)), "{name} {whole:?}");
             }
         }
     }

@@ -10,7 +10,7 @@ use super::evaluation::{argmax, cells};
 /// Predicted outputs of each sample as typed columns: masks are cut at 0.5, classes and one-hot masks are the largest.
 ///
 /// `probes` are the outputs as predicted, with their dense arrays `[B, ...]`; a cycle and its mask become one order.
-pub fn harden(probes: &[(&Probe, &Array)], samples: usize, nodes: usize) -> Result<Vec<Vec<Column>>, ScoreError> {
+pub fn hard_decode(probes: &[(&Probe, &Array)], samples: usize, nodes: usize) -> Result<Vec<Vec<Column>>, ScoreError> {
     let mut hardened: Vec<Vec<Column>> = vec![Vec::new(); samples];
     let mut probes = probes.iter();
     while let Some((probe, array)) = probes.next() {
@@ -28,13 +28,13 @@ pub fn harden(probes: &[(&Probe, &Array)], samples: usize, nodes: usize) -> Resu
         let row = expected[1..].iter().product();
         for (sample, (row, columns)) in values.chunks_exact(row).zip(&mut hardened).enumerate() {
             let mask = mask.as_ref().map(|mask| &mask[sample * nodes..][..nodes]);
-            columns.push(harden_row(probe, row, mask, nodes)?);
+            columns.push(decode_row(probe, row, mask, nodes)?);
         }
     }
     Ok(hardened)
 }
 
-fn harden_row(probe: &Probe, row: &[f64], first: Option<&[f64]>, nodes: usize) -> Result<Column, ScoreError> {
+fn decode_row(probe: &Probe, row: &[f64], first: Option<&[f64]>, nodes: usize) -> Result<Column, ScoreError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "places in rows, nodes, and few classes")]
     Ok(match probe.kind {
         Kind::Scalar => Column::Scalar(row.to_vec()),
@@ -56,22 +56,22 @@ fn harden_row(probe: &Probe, row: &[f64], first: Option<&[f64]>, nodes: usize) -
 
 /// What is to be said of one sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// What `check` finds wrong with the predicted outputs, if anything.
-    pub wrong: Option<String>,
-    /// Whether they equal the algorithm's, wherever they are asked.
-    pub exact: bool,
+pub struct SampleResult {
+    /// Why `check` rejects the predicted outputs, if it does.
+    pub failure: Option<String>,
+    /// Whether they equal the algorithm's outputs in all cells that are not masked out.
+    pub exact_match: bool,
 }
 
 /// Judges every sample. Predictions are in the order of the algorithm's outputs.
-pub fn verdicts(
+pub fn check_samples(
     algorithm: &dyn AnyAlgorithm,
     truth: &[Trajectory<'_>],
     predicted: &[Vec<Column>],
-) -> Result<Vec<Verdict>, ScoreError> {
+) -> Result<Vec<SampleResult>, ScoreError> {
     judge(truth, predicted, |truth, predicted| {
         let checked = algorithm.check(truth.nodes(), &truth.stage(Stage::Input), predicted);
-        Verdict { wrong: checked.err().map(|error| error.to_string()), exact: is_exact(truth, predicted) }
+        SampleResult { failure: checked.err().map(|error| error.to_string()), exact_match: is_exact(truth, predicted) }
     })
 }
 
@@ -84,7 +84,7 @@ pub fn validity(algorithm: &dyn AnyAlgorithm, truth: &[Trajectory<'_>], predicte
 }
 
 /// The share of samples whose predicted outputs equal the algorithm's, wherever they are asked.
-pub fn exactness(truth: &[Trajectory<'_>], predicted: &[Vec<Column>]) -> Result<f64, ScoreError> {
+pub fn exact_match(truth: &[Trajectory<'_>], predicted: &[Vec<Column>]) -> Result<f64, ScoreError> {
     Ok(share(&judge(truth, predicted, is_exact)?))
 }
 

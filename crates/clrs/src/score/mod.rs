@@ -2,14 +2,14 @@
 //!
 //! - [`evaluate`] and [`evaluate_hints`]: the reference's scores, to the last bit.
 //! - [`validity`]: the share of samples whose outputs are *right*, whether or not they are the ones the algorithm gave.
-//! - [`exactness`]: the share of samples whose whole output is the one the algorithm gave.
+//! - [`exact_match`]: the share of samples whose whole output is the one the algorithm gave.
 //! - [`verdicts`]: both, sample by sample, and what is wrong.
 
 mod evaluation;
 mod judgement;
 
 pub use evaluation::{HintScore, HintScorer, Scores, evaluate, evaluate_hints};
-pub use judgement::{Verdict, exactness, harden, validity, verdicts};
+pub use judgement::{SampleResult, check_samples, exact_match, hard_decode, validity};
 
 /// Why predictions cannot be scored.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

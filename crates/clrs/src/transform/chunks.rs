@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use crate::batch::{Array, Batch, Data};
+use crate::batch::{Array, ArrayData, Batch};
 use crate::spec::{Probe, Spec, Stage};
 
 use super::TransformError;
@@ -104,7 +104,7 @@ impl<I: Iterator<Item = Batch>> Chunks<I> {
                 }
             }
         }
-        let marks = |cells| Array { shape: vec![length, lanes], data: Data::I64(cells) };
+        let marks = |cells| Array { shape: vec![length, lanes], data: ArrayData::I64(cells) };
         Chunk { spec, arrays, is_first: marks(is_first), is_last: marks(is_last) }
     }
 }
@@ -118,9 +118,9 @@ fn empty(probe: &Probe, array: &Array, length: usize) -> Array {
     let shape: Vec<usize> = [length].into_iter().chain(array.shape[time_axes(probe)..].iter().copied()).collect();
     let count = shape.iter().product();
     let data = match array.data {
-        Data::F64(_) => Data::F64(vec![0.0; count]),
-        Data::F32(_) => Data::F32(vec![0.0; count]),
-        Data::I64(_) => Data::I64(vec![0; count]),
+        ArrayData::F64(_) => ArrayData::F64(vec![0.0; count]),
+        ArrayData::F32(_) => ArrayData::F32(vec![0.0; count]),
+        ArrayData::I64(_) => ArrayData::I64(vec![0; count]),
     };
     Array { shape, data }
 }
@@ -132,9 +132,9 @@ fn copy_row(from: &Array, source: usize, into: &mut Array, target: usize) {
     }
     let row = into.shape[2..].iter().product();
     match (&from.data, &mut into.data) {
-        (Data::F64(from), Data::F64(into)) => copy(from, source, into, target, row),
-        (Data::F32(from), Data::F32(into)) => copy(from, source, into, target, row),
-        (Data::I64(from), Data::I64(into)) => copy(from, source, into, target, row),
+        (ArrayData::F64(from), ArrayData::F64(into)) => copy(from, source, into, target, row),
+        (ArrayData::F32(from), ArrayData::F32(into)) => copy(from, source, into, target, row),
+        (ArrayData::I64(from), ArrayData::I64(into)) => copy(from, source, into, target, row),
         _ => unreachable!("made from an array of the same type"),
     }
 }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
-use crate::batch::{Array, Batch, Data};
-use crate::spec::{Dense, Kind, Location, Probe, Spec};
+use crate::batch::{Array, ArrayData, Batch};
+use crate::spec::{DType, Kind, Location, Probe, Spec};
 
 use super::TransformError;
 
@@ -17,12 +17,12 @@ pub fn cyclic_permutations(batch: Batch) -> Result<Batch, TransformError> {
             continue;
         }
         let (cycle, first) = cycles(&array).ok_or_else(|| TransformError::Array(probe.name.to_string()))?;
-        probes.push(Probe { kind: Kind::CyclicPermutation, dense: Dense::F32, ..probe.clone() });
+        probes.push(Probe { kind: Kind::CyclicPermutation, dtype: DType::F32, ..probe.clone() });
         probes.push(Probe {
             name: Cow::Owned(format!("{}_mask", probe.name)),
             kind: Kind::MaskOne,
-            dense: Dense::F32,
-            meaning: Cow::Borrowed("first node of the order"),
+            dtype: DType::F32,
+            description: Cow::Borrowed("first node of the order"),
             ..probe.clone()
         });
         changed.extend([cycle, first]);
@@ -47,8 +47,8 @@ fn is_order(probe: &Probe) -> bool {
 fn cycles(pointers: &Array) -> Option<(Array, Array)> {
     let nodes = *pointers.shape.last()?;
     let pointers_of_all: Vec<usize> = match &pointers.data {
-        Data::I64(cells) => cells.iter().map(|&node| usize::try_from(node).ok()).collect::<Option<_>>()?,
-        Data::F64(_) | Data::F32(_) => return None,
+        ArrayData::I64(cells) => cells.iter().map(|&node| usize::try_from(node).ok()).collect::<Option<_>>()?,
+        ArrayData::F64(_) | ArrayData::F32(_) => return None,
     };
     let mut cycle = vec![0f32; pointers_of_all.len() * nodes];
     let mut mask = vec![0f32; pointers_of_all.len()];
@@ -67,7 +67,7 @@ fn cycles(pointers: &Array) -> Option<(Array, Array)> {
         cycle[first * nodes + first] -= 1.0;
     }
     let mut shape = pointers.shape.clone();
-    let mask = Array { shape: shape.clone(), data: Data::F32(mask) };
+    let mask = Array { shape: shape.clone(), data: ArrayData::F32(mask) };
     shape.push(nodes);
-    Some((Array { shape, data: Data::F32(cycle) }, mask))
+    Some((Array { shape, data: ArrayData::F32(cycle) }, mask))
 }

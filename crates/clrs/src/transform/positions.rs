@@ -1,4 +1,4 @@
-use crate::batch::{Batch, Data};
+use crate::batch::{ArrayData, Batch};
 use crate::random::RandomState;
 
 use super::TransformError;
@@ -8,7 +8,7 @@ pub fn random_positions(mut batch: Batch, random: &mut RandomState) -> Result<Ba
     let missing = || TransformError::Array("pos".into());
     let place = batch.spec.iter().position(|probe| probe.name == "pos").ok_or_else(missing)?;
     let nodes = batch.arrays[place].shape.get(1).copied().ok_or_else(missing)?;
-    let Data::F64(pos) = &mut batch.arrays[place].data else { return Err(missing()) };
+    let ArrayData::F64(pos) = &mut batch.arrays[place].data else { return Err(missing()) };
     let mut drawn = random.uniforms(0.0, 1.0, pos.len());
     for (sample, (pos, drawn)) in pos.chunks_exact_mut(nodes).zip(drawn.chunks_exact_mut(nodes)).enumerate() {
         if pos[0] != 0.0 {

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use crate::batch::{Array, Batch, Data};
+use crate::batch::{Array, ArrayData, Batch};
 use crate::spec::{Probe, Spec, Stage};
 
 use super::TransformError;
@@ -14,7 +14,7 @@ pub fn predecessors_as_input(mut batch: Batch) -> Result<Batch, TransformError> 
         return Err(TransformError::Taken);
     }
     let hint = &batch.arrays[place];
-    let ([_, samples, nodes], Data::F64(cells)) = (&hint.shape[..], &hint.data) else {
+    let ([_, samples, nodes], ArrayData::F64(cells)) = (&hint.shape[..], &hint.data) else {
         return Err(TransformError::Array("pred_h".into()));
     };
     let (samples, nodes) = (*samples, *nodes);
@@ -26,7 +26,7 @@ pub fn predecessors_as_input(mut batch: Batch) -> Result<Batch, TransformError> 
             return Err(TransformError::Moves { sample, step });
         }
     }
-    let first = Array { shape: vec![samples, nodes], data: Data::F64(cells[..samples * nodes].to_vec()) };
+    let first = Array { shape: vec![samples, nodes], data: ArrayData::F64(cells[..samples * nodes].to_vec()) };
 
     let mut probes = batch.spec.to_vec();
     let hint = probes.remove(place);

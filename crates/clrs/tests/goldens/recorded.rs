@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clrs::{Array, Batch, Data, Dense, Kind, Location, Probe, Spec, Stage};
+use clrs::{Array, ArrayData, Batch, DType, Kind, Location, Probe, Spec, Stage};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -51,10 +51,10 @@ impl RecordedArray {
     #[expect(clippy::cast_possible_truncation, reason = "the values were of that type")]
     pub(crate) fn array(&self) -> Array {
         let values = self.values.iter().map(|value| value.unwrap_or(f64::NAN));
-        let data = match self.dense() {
-            Dense::F64 => Data::F64(values.collect()),
-            Dense::F32 => Data::F32(values.map(|x| x as f32).collect()),
-            Dense::I64 => Data::I64(values.map(|x| x as i64).collect()),
+        let data = match self.dtype() {
+            DType::F64 => ArrayData::F64(values.collect()),
+            DType::F32 => ArrayData::F32(values.map(|x| x as f32).collect()),
+            DType::I64 => ArrayData::I64(values.map(|x| x as i64).collect()),
         };
         Array { shape: self.shape.clone(), data }
     }
@@ -63,11 +63,11 @@ impl RecordedArray {
         self.values.iter().map(|value| value.unwrap_or(f64::NAN)).collect()
     }
 
-    fn dense(&self) -> Dense {
+    fn dtype(&self) -> DType {
         match &*self.dtype {
-            "float64" => Dense::F64,
-            "float32" => Dense::F32,
-            "int64" => Dense::I64,
+            "float64" => DType::F64,
+            "float32" => DType::F32,
+            "int64" => DType::I64,
             other => panic!("an array of {other}"),
         }
     }
@@ -97,8 +97,8 @@ impl RecordedPoint {
             location: self.location,
             kind,
             masked: false,
-            dense: self.array.dense(),
-            meaning: "".into(),
+            dtype: self.array.dtype(),
+            description: "".into(),
         }
     }
 }
@@ -111,7 +111,7 @@ pub(crate) fn batch(points: &[RecordedPoint], lengths: Vec<f64>) -> Batch {
 
 /// A probe as far as the reference's spec goes.
 pub(crate) fn known(probe: &Probe) -> Probe {
-    Probe { masked: false, meaning: "".into(), ..probe.clone() }
+    Probe { masked: false, description: "".into(), ..probe.clone() }
 }
 
 /// Fails unless probes and arrays are the recorded ones: order, names, types, shapes, and every value.
@@ -130,7 +130,7 @@ pub(crate) fn assert_same<'b>(ours: impl Iterator<Item = (&'b Probe, &'b Array)>
 /// Fails unless the arrays are the same, numbers within a tolerance.
 pub(crate) fn assert_same_array(ours: &Array, recorded: &RecordedArray, tolerance: f64, what: &str) {
     let recorded = recorded.array();
-    if let (true, Data::F64(ours), Data::F64(values)) =
+    if let (true, ArrayData::F64(ours), ArrayData::F64(values)) =
         (tolerance > 0.0 && ours.shape == recorded.shape, &ours.data, &recorded.data)
     {
         let place = ours.iter().zip(values).position(|(ours, recorded)| (ours - recorded).abs() > tolerance);

@@ -54,9 +54,9 @@ fn hints_are_scored_as_the_reference_scores_them() {
         for score in scores {
             let what = format!("{}: {}", case.name, score.name);
             assert_same_score(score.score, &result[&score.name], &what);
-            let along_time = result[&format!("{}_along_time", score.name)].as_array().expect("a list");
-            assert_eq!(score.along_time.len(), along_time.len(), "{what} along time");
-            for (step, (ours, recorded)) in score.along_time.iter().zip(along_time).enumerate() {
+            let per_step = result[&format!("{}_along_time", score.name)].as_array().expect("a list");
+            assert_eq!(score.per_step.len(), per_step.len(), "{what} along time");
+            for (step, (ours, recorded)) in score.per_step.iter().zip(per_step).enumerate() {
                 assert_same_score(*ours, recorded, &format!("{what} at step {}", step + 1));
             }
         }

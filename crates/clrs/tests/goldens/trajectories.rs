@@ -1,5 +1,5 @@
 use clrs::sampling::Sampler;
-use clrs::{Batch, Registry, Settings};
+use clrs::{Batch, Registry, SamplerOptions};
 use serde::Deserialize;
 
 use crate::recorded::{self, RecordedBatch, assert_same};
@@ -23,10 +23,11 @@ fn every_probe_of_every_algorithm_is_what_the_reference_tells() {
     for name in &names {
         let algorithm = Registry::builtin().find(name).expect("every algorithm of the reference is listed");
         let case: Case = recorded::read(&format!("trajectories/{name}.json"));
-        let mut sampler = Sampler::new(algorithm, case.size, case.seed, &Settings::default()).expect("a size that it takes");
+        let mut sampler =
+            Sampler::new(algorithm, case.size, case.seed, &SamplerOptions::default()).expect("a size that it takes");
         let mut recorder = algorithm.recorder();
         sampler.record(case.count, &mut recorder).expect("problems that it admits");
-        let batch = Batch::new(&recorder.runs().iter().collect::<Vec<_>>(), 0).expect("samples of one size");
+        let batch = Batch::new(&recorder.trajectories().iter().collect::<Vec<_>>(), 0).expect("samples of one size");
 
         assert_same(batch.iter(), &case.batch.arrays, name);
         assert_eq!(batch.lengths, case.batch.lengths.expect("a whole batch").values(), "{name}: lengths");

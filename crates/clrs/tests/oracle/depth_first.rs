@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use clrs::problems::{Graph, Matrix, SourcedGraph};
-use clrs::{Cells, CheckError, Problem, RandomState, Registry, Settings, Stage};
+use clrs::{Cells, CheckError, Problem, RandomState, Registry, SamplerOptions, Stage};
 
 pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     let graph = || Graph::from_json(problem).expect("drawn").weights;
@@ -141,7 +141,7 @@ fn checks_and_oracles_agree_on_every_answer_of_four_nodes() {
     let mut random = RandomState::new(1);
     for name in ["articulation_points", "dag_shortest_paths", "dfs", "strongly_connected_components", "topological_sort"] {
         let algorithm = Registry::builtin().find(name).expect("listed");
-        let mut draws = algorithm.draws(n, &Settings::default()).expect("no options");
+        let mut draws = algorithm.problem_buffer(n, &SamplerOptions::default()).expect("no options");
         let (mut right, mut wrong) = (0, 0);
         for place in 0..40 {
             draws.draw(&mut random).expect("drawn");
@@ -158,7 +158,7 @@ fn checks_and_oracles_agree_on_every_answer_of_four_nodes() {
                 };
                 let accepted = match algorithm.check(n, &inputs, &answer) {
                     Ok(()) => true,
-                    Err(CheckError::Wrong(_)) => false,
+                    Err(CheckError::Failed(_)) => false,
                     Err(foreign) => panic!("{name}: {foreign}"),
                 };
                 assert_eq!(Some(accepted), is_right(name, &problem, &answer), "{name}: {answer:?} for {problem}");

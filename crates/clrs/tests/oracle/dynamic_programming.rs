@@ -1,4 +1,4 @@
-use clrs::problems::{MatrixChain, SearchChances, StringPair};
+use clrs::problems::{MatrixChain, SearchProbabilities, StringPair};
 use clrs::{Cells, Problem};
 
 pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
@@ -7,7 +7,9 @@ pub(crate) fn is_right(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) ->
             Some(multiplies_cheaply(&MatrixChain::from_json(problem).expect("drawn").dimensions, s))
         }
         ("lcs_length", &[Cells::Class(b)]) => Some(keeps_lengths(&StringPair::from_json(problem).expect("drawn"), b)),
-        ("optimal_bst", &[Cells::Node(root)]) => Some(searches_cheaply(&SearchChances::from_json(problem).expect("drawn"), root)),
+        ("optimal_bst", &[Cells::Node(root)]) => {
+            Some(searches_cheaply(&SearchProbabilities::from_json(problem).expect("drawn"), root))
+        }
         _ => None,
     }
 }
@@ -59,7 +61,10 @@ fn longest_common(x: &[usize], y: &[usize]) -> usize {
 }
 
 /// Tries every tree: the cost of a search is the chance of each key and gap times its depth.
-fn searches_cheaply(SearchChances { key_chances: p, gap_chances: q }: &SearchChances, root: &[u32]) -> bool {
+fn searches_cheaply(
+    SearchProbabilities { key_probabilities: p, gap_probabilities: q }: &SearchProbabilities,
+    root: &[u32],
+) -> bool {
     /// The tree over the keys from `i` to `j` whose root is at a depth.
     fn below(p: &[f64], q: &[f64], i: usize, r: usize, j: usize, depth: f64) -> f64 {
         p[r] * depth + least(p, q, i, r, depth + 1.0) + least(p, q, r + 1, j, depth + 1.0)

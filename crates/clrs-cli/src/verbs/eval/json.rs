@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use clrs::score::HintScore;
-use clrs::{Cells, Column, Runs, Stage};
+use clrs::{Cells, Column, Stage, Trajectories};
 use clrs_nn::evaluate::{Outcome, Report};
 use clrs_nn::paper::{Reported, reported};
 use clrs_nn::set::JudgedSet;
@@ -30,7 +30,7 @@ pub(super) fn for_summary<'j>(judged: &'j [Judged<'_>]) -> Vec<summary::Judged<'
 }
 
 /// A line per sample.
-pub(super) fn examples(task: &Task<'_>, runs: &Runs, report: &Report, lines: &mut String) -> Result<()> {
+pub(super) fn examples(task: &Task<'_>, runs: &Trajectories, report: &Report, lines: &mut String) -> Result<()> {
     let outputs: Vec<&str> = runs.spec().iter().filter(|probe| probe.stage == Stage::Output).map(|probe| &*probe.name).collect();
     let named = |cells: &[Cells<'_>]| -> Map<String, Value> {
         outputs.iter().zip(cells).map(|(name, cells)| ((*name).to_string(), json!(cells))).collect()
@@ -42,7 +42,7 @@ pub(super) fn examples(task: &Task<'_>, runs: &Runs, report: &Report, lines: &mu
             "nodes": run.nodes(), "steps": run.steps(),
             "predicted": named(&predicted),
             "truth": named(&run.stage(Stage::Output)),
-            "valid": verdict.wrong.is_none(), "wrong": verdict.wrong, "exact": verdict.exact,
+            "valid": verdict.failure.is_none(), "wrong": verdict.failure, "exact": verdict.exact_match,
         });
         writeln!(lines, "{line}")?;
     }
@@ -78,7 +78,7 @@ fn of_set(set: &JudgedSet) -> Value {
 }
 
 fn of_hint(hint: &HintScore) -> Value {
-    json!({ "name": hint.name, "score": hint.score, "along_time": hint.along_time })
+    json!({ "name": hint.name, "score": hint.score, "along_time": hint.per_step })
 }
 
 fn of_paper(paper: Option<Reported>) -> Value {

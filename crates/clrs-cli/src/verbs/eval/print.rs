@@ -46,8 +46,8 @@ fn hints(out: &mut impl Write, judged: &[Judged<'_>]) -> io::Result<()> {
     let mut table = Table::new(&["run", "algorithm", "set", "hint", "mean", "first", "middle", "last", "steps"]);
     for (Task { run, algorithm, set, .. }, report) in judged {
         for hint in &report.hints {
-            let steps = hint.along_time.len();
-            let at = |step: usize| hint.along_time.get(step).map_or("-".into(), |score| format!("{score:.4}"));
+            let steps = hint.per_step.len();
+            let at = |step: usize| hint.per_step.get(step).map_or("-".into(), |score| format!("{score:.4}"));
             table.row([
                 run.folder.display().to_string(),
                 algorithm.name().into(),

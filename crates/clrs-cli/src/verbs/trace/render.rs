@@ -8,11 +8,11 @@ use clrs::{AnyAlgorithm, Cells, Kind, Location, Probe, Recorder, Stage, Trajecto
 use super::Step;
 
 pub(crate) fn trajectory(out: &mut impl Write, algorithm: &dyn AnyAlgorithm, recorder: &Recorder, colours: bool) -> Result<()> {
-    let run = recorder.runs().get(0);
+    let run = recorder.trajectories().get(0);
     let paint = Paint { colours };
     writeln!(out, "{}: {} nodes, {} steps", algorithm.name(), run.nodes(), run.steps())?;
     stage(out, &run, Stage::Input, "input", &paint)?;
-    for (step, site) in recorder.sites(0).iter().enumerate() {
+    for (step, site) in recorder.step_locations(0).iter().enumerate() {
         hints(out, algorithm, &Step { run, place: step, site }, &paint)?;
     }
     stage(out, &run, Stage::Output, "output", &paint)

@@ -24,11 +24,11 @@
 //! and `right_sum` are those of the halves, but while the way leads to the right they repeat `left_x_sum` and `right_x_sum`.
 //! One key alone has nothing to tell, and is refused; so are keys whose sum is too large for a number.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::{array, subarray};
 use crate::cell::{Categorical, Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -109,6 +109,7 @@ impl Algorithm for FindMaximumSubarray {
     const SOURCE: Source = Source(include_str!("find_maximum_subarray.rs"));
     const FAMILY: Family = Family::DivideAndConquer;
     const MIN_NODES: usize = 2;
+    const FIXED_ORDER: bool = true;
     type Problem = Keys;
     type Distribution = UniformKeys;
 
@@ -116,7 +117,7 @@ impl Algorithm for FindMaximumSubarray {
         UniformKeys { low: -1.0, high: 1.0 }
     }
 
-    fn admits(Keys { key }: &Keys) -> Result<(), Invalid> {
+    fn preconditions(Keys { key }: &Keys) -> Result<(), InvalidProblem> {
         subarray::sums_are_finite(key)
     }
 
@@ -124,7 +125,7 @@ impl Algorithm for FindMaximumSubarray {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -140,7 +141,7 @@ impl Algorithm for FindMaximumSubarray {
         Output { start: best.low, end: best.high }
     }
 
-    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), CheckFailure> {
         subarray::check_maximum(key, output.start, output.end)
     }
 }

@@ -20,12 +20,12 @@
 //! None. As in the reference, a subarray whose sum is 0 is extended, and the first of equal ones stays the best. Keys whose
 //! sum is too large for a number are refused.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::as_given;
 use crate::algorithms::subarray;
 use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -68,6 +68,8 @@ impl Algorithm for FindMaximumSubarrayKadane {
     const NAME: &'static str = "find_maximum_subarray_kadane";
     const SOURCE: Source = Source(include_str!("find_maximum_subarray_kadane.rs"));
     const FAMILY: Family = Family::DivideAndConquer;
+    const FIXED_ORDER: bool = true;
+    const EVAL_MULTIPLIER: usize = 32;
     type Problem = Keys;
     type Distribution = UniformKeys;
 
@@ -75,7 +77,7 @@ impl Algorithm for FindMaximumSubarrayKadane {
         UniformKeys { low: -1.0, high: 1.0 }
     }
 
-    fn admits(Keys { key }: &Keys) -> Result<(), Invalid> {
+    fn preconditions(Keys { key }: &Keys) -> Result<(), InvalidProblem> {
         subarray::sums_are_finite(key)
     }
 
@@ -83,7 +85,7 @@ impl Algorithm for FindMaximumSubarrayKadane {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -110,7 +112,7 @@ impl Algorithm for FindMaximumSubarrayKadane {
         Output { start: best_low, end: best_high }
     }
 
-    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), CheckFailure> {
         subarray::check_maximum(key, output.start, output.end)
     }
 }

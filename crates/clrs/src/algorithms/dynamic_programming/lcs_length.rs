@@ -25,11 +25,11 @@
 //! None. As in the reference, the first row and column of the table are filled before the first step, arrow 1 stands there
 //! while nothing matched, and inner cells start with arrow 0 and length 0. `b` is not asked where there is no such pair.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::two_strings;
-use crate::cell::{Categorical, Edge, Mask, Maybe, Node, Pointer, Scalar};
+use crate::cell::{Categorical, Edge, Mask, Masked, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, RandomStringPairs, StringPair};
+use crate::problems::{InvalidProblem, RandomStringPairs, StringPair};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -48,13 +48,13 @@ probes! {
     }
     output {
         /// arrow of a letter of the first string (row) and one of the second (column): take both, drop the row's, drop the column's
-        b: Edge<Maybe<Categorical<4>>>,
+        b: Edge<Masked<Categorical<4>>>,
     }
     hint {
         /// letter before in its string
         pred_h: Node<Pointer>,
         /// arrow so far
-        b_h: Edge<Maybe<Categorical<4>>>,
+        b_h: Edge<Masked<Categorical<4>>>,
         /// length of the longest common subsequence of the prefixes that end here, so far
         c: Edge<Scalar>,
     }
@@ -69,6 +69,7 @@ impl Algorithm for LcsLength {
     const SOURCE: Source = Source(include_str!("lcs_length.rs"));
     const FAMILY: Family = Family::DynamicProgramming;
     const MIN_NODES: usize = 2;
+    const FIXED_ORDER: bool = true;
     type Problem = StringPair;
     type Distribution = RandomStringPairs;
 
@@ -79,12 +80,12 @@ impl Algorithm for LcsLength {
     fn input(StringPair { first, second }: &StringPair) -> Input {
         Input {
             string: two_strings::which(first, second),
-            pos: two_strings::places(first, second),
+            pos: two_strings::string_positions(first, second),
             key: two_strings::letters(first, second),
         }
     }
 
-    fn problem(input: &Input) -> Result<StringPair, Invalid> {
+    fn problem(input: &Input) -> Result<StringPair, InvalidProblem> {
         let (first, second) = two_strings::split(&input.string, &input.key)?;
         Ok(StringPair { first, second })
     }
@@ -105,7 +106,7 @@ impl Algorithm for LcsLength {
         }
     }
 
-    fn check(StringPair { first, second }: &StringPair, output: &Output) -> Result<(), Wrong> {
+    fn check(StringPair { first, second }: &StringPair, output: &Output) -> Result<(), CheckFailure> {
         let nodes = first.len() + second.len();
         let mut above = vec![0usize; second.len() + 1]; // lengths, after an empty prefix
         for (i, x) in first.iter().enumerate() {
@@ -121,7 +122,7 @@ impl Algorithm for LcsLength {
                 };
                 if !keeps {
                     let arrow = arrow.map_or_else(|| "no arrow".into(), |arrow| format!("arrow {arrow}"));
-                    return Err(Wrong(format!("{arrow} at letters {i} and {j} does not keep the length {best}")));
+                    return Err(CheckFailure(format!("{arrow} at letters {i} and {j} does not keep the length {best}")));
                 }
                 row.push(best);
             }

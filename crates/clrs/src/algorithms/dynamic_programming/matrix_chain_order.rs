@@ -23,11 +23,11 @@
 //! Negative dimensions are refused. As in the reference, row and column 0 are not used, and the run ends as soon as no cost
 //! changes: where dimensions are 0, chains that cost nothing may not have been split by then.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right, same_cost};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure, same_cost};
 use crate::algorithms::array;
 use crate::cell::{Edge, Mask, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, MatrixChain, UniformDimensions, positions};
+use crate::problems::{InvalidProblem, MatrixChain, UniformDimensions, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -62,6 +62,7 @@ impl Algorithm for MatrixChainOrder {
     const NAME: &'static str = "matrix_chain_order";
     const SOURCE: Source = Source(include_str!("matrix_chain_order.rs"));
     const FAMILY: Family = Family::DynamicProgramming;
+    const FIXED_ORDER: bool = true;
     type Problem = MatrixChain;
     type Distribution = UniformDimensions;
 
@@ -73,7 +74,7 @@ impl Algorithm for MatrixChainOrder {
         Input { pos: positions(dimensions.len()), p: dimensions.clone() }
     }
 
-    fn problem(input: &Input) -> Result<MatrixChain, Invalid> {
+    fn problem(input: &Input) -> Result<MatrixChain, InvalidProblem> {
         Ok(MatrixChain { dimensions: input.p.clone() })
     }
 
@@ -93,7 +94,7 @@ impl Algorithm for MatrixChainOrder {
         }
     }
 
-    fn check(MatrixChain { dimensions: p }: &MatrixChain, output: &Output) -> Result<(), Wrong> {
+    fn check(MatrixChain { dimensions: p }: &MatrixChain, output: &Output) -> Result<(), CheckFailure> {
         let n = p.len();
         let mut least = vec![0.0; n * n];
         for j in 1..n {
@@ -101,7 +102,7 @@ impl Algorithm for MatrixChainOrder {
                 let cost = |k: usize| least[i * n + k] + least[(k + 1) * n + j] + p[i - 1] * p[k] * p[j];
                 let best = (i..j).map(cost).fold(f64::INFINITY, f64::min);
                 let k = output.s[i * n + j];
-                right(if (i..j).contains(&k) { same_cost(cost(k), best) } else { k == 0 && best == 0.0 }, || {
+                ensure(if (i..j).contains(&k) { same_cost(cost(k), best) } else { k == 0 && best == 0.0 }, || {
                     format!("matrices {i} to {j} are split after {k}, which is not a split of least cost")
                 })?;
                 least[i * n + j] = best;

@@ -20,11 +20,11 @@
 //! None. As in the reference, keys count from 0, the input `p` ends with a 0 that belongs to no key, and roots that are not
 //! known are 0. Chances that sum to more than 1 are refused.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right, same_cost};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure, same_cost};
 use crate::algorithms::array;
 use crate::cell::{Edge, Mask, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, RandomSearchChances, SearchChances, positions, rule};
+use crate::problems::{InvalidProblem, RandomSearchProbabilities, SearchProbabilities, ensure_valid, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -64,29 +64,33 @@ impl Algorithm for OptimalBst {
     const SOURCE: Source = Source(include_str!("optimal_bst.rs"));
     const FAMILY: Family = Family::DynamicProgramming;
     const MIN_NODES: usize = 2;
-    type Problem = SearchChances;
-    type Distribution = RandomSearchChances;
+    const FIXED_ORDER: bool = true;
+    type Problem = SearchProbabilities;
+    type Distribution = RandomSearchProbabilities;
 
-    fn distribution() -> RandomSearchChances {
-        RandomSearchChances
+    fn distribution() -> RandomSearchProbabilities {
+        RandomSearchProbabilities
     }
 
-    fn input(SearchChances { key_chances, gap_chances }: &SearchChances) -> Input {
-        let p = key_chances.iter().copied().chain([0.0]).collect();
-        Input { pos: positions(gap_chances.len()), p, q: gap_chances.clone() }
+    fn input(SearchProbabilities { key_probabilities, gap_probabilities }: &SearchProbabilities) -> Input {
+        let p = key_probabilities.iter().copied().chain([0.0]).collect();
+        Input { pos: positions(gap_probabilities.len()), p, q: gap_probabilities.clone() }
     }
 
-    fn problem(input: &Input) -> Result<SearchChances, Invalid> {
-        let mut key_chances = input.p.clone();
-        rule(key_chances.pop() == Some(0.0), || "`p` does not end with the 0 that belongs to no key".into())?;
-        Ok(SearchChances { key_chances, gap_chances: input.q.clone() })
+    fn problem(input: &Input) -> Result<SearchProbabilities, InvalidProblem> {
+        let mut key_probabilities = input.p.clone();
+        ensure_valid(key_probabilities.pop() == Some(0.0), || "`p` does not end with the 0 that belongs to no key".into())?;
+        Ok(SearchProbabilities { key_probabilities, gap_probabilities: input.q.clone() })
     }
 
     fn max_steps(n: usize) -> usize {
         n
     }
 
-    fn run(SearchChances { key_chances: p, gap_chances: q }: &SearchChances, hints: &mut Hints<'_, Self>) -> Output {
+    fn run(
+        SearchProbabilities { key_probabilities: p, gap_probabilities: q }: &SearchProbabilities,
+        hints: &mut Hints<'_, Self>,
+    ) -> Output {
         let n = q.len();
         let mut trees = Trees::new(q);
         hints.push(trees.hint());
@@ -111,7 +115,10 @@ impl Algorithm for OptimalBst {
         Output { root: trees.root }
     }
 
-    fn check(SearchChances { key_chances: p, gap_chances: q }: &SearchChances, output: &Output) -> Result<(), Wrong> {
+    fn check(
+        SearchProbabilities { key_probabilities: p, gap_probabilities: q }: &SearchProbabilities,
+        output: &Output,
+    ) -> Result<(), CheckFailure> {
         let n = q.len();
         let mut least = vec![0.0; n * n];
         for j in 0..n {
@@ -122,7 +129,7 @@ impl Algorithm for OptimalBst {
                 let cost = |r: usize| least[i * n + r] + least[(r + 1) * n + j] + chance;
                 let best = (i..j).map(cost).fold(f64::INFINITY, f64::min);
                 let r = output.root[i * n + j];
-                right((i..j).contains(&r) && same_cost(cost(r), best), || {
+                ensure((i..j).contains(&r) && same_cost(cost(r), best), || {
                     format!("node {r} is not the root of a best tree between gaps {i} and {j}")
                 })?;
                 least[i * n + j] = best;
@@ -165,7 +172,8 @@ mod tests {
     use crate::{AnyAlgorithm, Cells, Problem, Stage};
 
     /// CLRS figure 15.10; its keys count from 1, ours from 0.
-    const TEXTBOOK: &str = r#"{"key_chances": [0.15, 0.1, 0.05, 0.1, 0.2], "gap_chances": [0.05, 0.1, 0.05, 0.05, 0.05, 0.1]}"#;
+    const TEXTBOOK: &str =
+        r#"{"key_probabilities": [0.15, 0.1, 0.05, 0.1, 0.2], "gap_probabilities": [0.05, 0.1, 0.05, 0.05, 0.05, 0.1]}"#;
 
     #[test]
     fn finds_the_tree_of_the_textbook() {
@@ -180,7 +188,7 @@ mod tests {
 
     #[test]
     fn check_accepts_any_root_of_least_cost_and_does_not_judge_other_cells() {
-        let even = SearchChances { key_chances: vec![0.2; 2], gap_chances: vec![0.2; 3] };
+        let even = SearchProbabilities { key_probabilities: vec![0.2; 2], gap_probabilities: vec![0.2; 3] };
         let mut recorder = OptimalBst.recorder();
         OptimalBst.record_json(&even.to_json(), &mut recorder).expect("valid");
         let run = recorder.last().expect("recorded");
@@ -194,9 +202,15 @@ mod tests {
     #[test]
     fn chances_must_be_chances() {
         let reason = |json| OptimalBst.record_json(json, &mut OptimalBst.recorder()).expect_err("bad").to_string();
-        assert_eq!(reason(r#"{"key_chances": [0.5], "gap_chances": [0.5]}"#), "optimal_bst needs at least 2 nodes, not 1");
-        assert_eq!(reason(r#"{"key_chances": [], "gap_chances": [0.5, 0.5]}"#), "0 keys have 1 gaps around them, not 2");
-        assert_eq!(reason(r#"{"key_chances": [-0.5], "gap_chances": [0.5, 0]}"#), "there is a chance below 0");
-        assert_eq!(reason(r#"{"key_chances": [1], "gap_chances": [0.5, 0]}"#), "the chances sum to 1.5, more than 1");
+        assert_eq!(
+            reason(r#"{"key_probabilities": [0.5], "gap_probabilities": [0.5]}"#),
+            "optimal_bst needs at least 2 nodes, not 1"
+        );
+        assert_eq!(
+            reason(r#"{"key_probabilities": [], "gap_probabilities": [0.5, 0.5]}"#),
+            "0 keys have 1 gaps around them, not 2"
+        );
+        assert_eq!(reason(r#"{"key_probabilities": [-0.5], "gap_probabilities": [0.5, 0]}"#), "there is a chance below 0");
+        assert_eq!(reason(r#"{"key_probabilities": [1], "gap_probabilities": [0.5, 0]}"#), "the chances sum to 1.5, more than 1");
     }
 }

@@ -24,11 +24,11 @@
 //! points in one direction from it are visited from the nearest to the farthest, and the lowest point stays on the stack.
 //! As in the reference, the lowest point has the angle 0, and the first two after it go on the stack unseen.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::plane::{Point, check_hull, cross, distance, lowest};
 use crate::cell::{Categorical, Graph, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{DiskPoints, Invalid, Points, positions};
+use crate::problems::{DiskPoints, InvalidProblem, Points, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -83,7 +83,7 @@ impl Algorithm for GrahamScan {
         Input { pos: positions(points.len()), x: axis(0), y: axis(1) }
     }
 
-    fn problem(input: &Input) -> Result<Points, Invalid> {
+    fn problem(input: &Input) -> Result<Points, InvalidProblem> {
         Ok(Points { points: input.x.iter().zip(&input.y).map(|(&x, &y)| [x, y]).collect() })
     }
 
@@ -118,7 +118,7 @@ impl Algorithm for GrahamScan {
         Output { in_hull: scan.in_hull }
     }
 
-    fn check(Points { points }: &Points, output: &Output) -> Result<(), Wrong> {
+    fn check(Points { points }: &Points, output: &Output) -> Result<(), CheckFailure> {
         check_hull(points, &output.in_hull)
     }
 }
@@ -246,8 +246,8 @@ mod tests {
     #[test]
     fn options_that_leave_no_points_are_refused() {
         let refused = |options: &[&str]| {
-            let settings = crate::Settings::parse(options.iter().copied()).expect("well formed");
-            GrahamScan.draws(5, &settings).err().map(|error| error.to_string())
+            let settings = crate::SamplerOptions::parse(options.iter().copied()).expect("well formed");
+            GrahamScan.problem_buffer(5, &settings).err().map(|error| error.to_string())
         };
         assert_eq!(refused(&["radius=-1", "collineararity_eps=0"]), None);
         assert!(refused(&["collineararity_eps=11"]).expect("refused").contains("would be in line"));

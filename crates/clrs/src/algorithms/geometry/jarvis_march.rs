@@ -21,12 +21,12 @@
 //! Where points are in line the reference takes the last of them, may turn back and lose corners. Here the farthest is
 //! taken. As in the reference, each search for the next corner starts from node 0.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array;
 use crate::algorithms::plane::{Point, check_hull, cross, distance, lowest};
 use crate::cell::{Categorical, Graph, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{DiskPoints, Invalid, Points, positions};
+use crate::problems::{DiskPoints, InvalidProblem, Points, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -72,6 +72,7 @@ impl Algorithm for JarvisMarch {
     const NAME: &'static str = "jarvis_march";
     const SOURCE: Source = Source(include_str!("jarvis_march.rs"));
     const FAMILY: Family = Family::Geometry;
+    const FIXED_ORDER: bool = true;
     type Problem = Points;
     type Distribution = DiskPoints;
 
@@ -84,7 +85,7 @@ impl Algorithm for JarvisMarch {
         Input { pos: positions(points.len()), x: axis(0), y: axis(1) }
     }
 
-    fn problem(input: &Input) -> Result<Points, Invalid> {
+    fn problem(input: &Input) -> Result<Points, InvalidProblem> {
         Ok(Points { points: input.x.iter().zip(&input.y).map(|(&x, &y)| [x, y]).collect() })
     }
 
@@ -114,7 +115,7 @@ impl Algorithm for JarvisMarch {
         Output { in_hull: walk.in_hull }
     }
 
-    fn check(Points { points }: &Points, output: &Output) -> Result<(), Wrong> {
+    fn check(Points { points }: &Points, output: &Output) -> Result<(), CheckFailure> {
         check_hull(points, &output.in_hull)
     }
 }

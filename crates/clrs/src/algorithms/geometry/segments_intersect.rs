@@ -22,11 +22,11 @@
 
 use std::cmp::Ordering;
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::plane::{Point, cross, exact_turn};
 use crate::cell::{Graph, Mask, MaskOne, Node, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, RandomSegments, Segments, positions, rule};
+use crate::problems::{InvalidProblem, RandomSegments, Segments, ensure_valid, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -65,6 +65,7 @@ impl Algorithm for SegmentsIntersect {
     const NAME: &'static str = "segments_intersect";
     const SOURCE: Source = Source(include_str!("segments_intersect.rs"));
     const FAMILY: Family = Family::Geometry;
+    const EVAL_MULTIPLIER: usize = 64;
     type Problem = Segments;
     type Distribution = RandomSegments;
 
@@ -77,8 +78,8 @@ impl Algorithm for SegmentsIntersect {
         Input { pos: positions(4), x: points.map(|[x, _]| x).into(), y: points.map(|[_, y]| y).into() }
     }
 
-    fn problem(input: &Input) -> Result<Segments, Invalid> {
-        rule(input.x.len() == 4, || format!("two segments have 4 ends, not {}", input.x.len()))?;
+    fn problem(input: &Input) -> Result<Segments, InvalidProblem> {
+        ensure_valid(input.x.len() == 4, || format!("two segments have 4 ends, not {}", input.x.len()))?;
         let point = |node: usize| [input.x[node], input.y[node]];
         Ok(Segments { first: [point(0), point(1)], second: [point(2), point(3)] })
     }
@@ -100,12 +101,12 @@ impl Algorithm for SegmentsIntersect {
         Output { intersect: cross_or_touch(dir, on_seg) }
     }
 
-    fn check(segments: &Segments, output: &Output) -> Result<(), Wrong> {
+    fn check(segments: &Segments, output: &Output) -> Result<(), CheckFailure> {
         let exact = have_common_point(segments);
         let points = segments.points();
         let looks = [0, 1, 2, 3].map(|k| look(&points, k));
         let rounded = cross_or_touch(looks.map(|(dir, _)| dir), looks.map(|(_, on_seg)| on_seg));
-        right(output.intersect == exact || output.intersect == rounded, || {
+        ensure(output.intersect == exact || output.intersect == rounded, || {
             format!("the segments {} a point in common", if exact { "have" } else { "do not have" })
         })
     }
@@ -185,7 +186,7 @@ mod tests {
     fn ranges_without_crossings_are_refused() {
         let refused = |options: [&str; 2]| {
             SegmentsIntersect
-                .draws(4, &crate::Settings::parse(options).expect("well formed"))
+                .problem_buffer(4, &crate::SamplerOptions::parse(options).expect("well formed"))
                 .err()
                 .map(|error| error.to_string())
         };

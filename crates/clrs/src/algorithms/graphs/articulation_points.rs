@@ -24,11 +24,11 @@
 //! Directed graphs, and weights other than 0, 1, 2, .., are refused. As in the reference, times and counts of children are sums
 //! of 0.01, and `v` is the last node whenever one finishes.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
 use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -83,14 +83,15 @@ impl Algorithm for ArticulationPoints {
     const NAME: &'static str = "articulation_points";
     const SOURCE: Source = Source(include_str!("articulation_points.rs"));
     const FAMILY: Family = Family::Graphs;
+    const EDGE_PROBABILITY_SCALE: f64 = 0.5;
     type Problem = Graph;
     type Distribution = RandomGraphs;
 
     fn distribution() -> RandomGraphs {
-        RandomGraphs::coins(Structure::Undirected, 0.2)
+        RandomGraphs::erdos_renyi(Structure::Undirected, 0.2)
     }
 
-    fn admits(graph: &Graph) -> Result<(), Invalid> {
+    fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
         graph.weights.whole_weights()?;
         graph.weights.symmetric()
     }
@@ -99,7 +100,7 @@ impl Algorithm for ArticulationPoints {
         Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<Graph, Invalid> {
+    fn problem(input: &Input) -> Result<Graph, InvalidProblem> {
         Graph::from_inputs(&input.weights, &input.adj)
     }
 
@@ -125,9 +126,9 @@ impl Algorithm for ArticulationPoints {
         Output { is_cut: search.is_cut }
     }
 
-    fn check(Graph { weights }: &Graph, Output { is_cut }: &Output) -> Result<(), Wrong> {
+    fn check(Graph { weights }: &Graph, Output { is_cut }: &Output) -> Result<(), CheckFailure> {
         for (node, &answer) in is_cut.iter().enumerate() {
-            right(answer == parts_neighbours(weights, node), || {
+            ensure(answer == parts_neighbours(weights, node), || {
                 let parted = if answer { "not parted" } else { "parted" };
                 format!("`is_cut` is {answer} at node {node}, but its neighbours are {parted} without it")
             })?;

@@ -23,11 +23,13 @@
 //! when the only nodes it newly reached have distance 0: here it goes on. As in the reference, distances are 0 until a node
 //! is reached.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::trees;
 use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions, rule};
+use crate::problems::{
+    Graph, InvalidProblem, Matrix, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, ensure_valid, positions,
+};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -68,10 +70,10 @@ impl Algorithm for BellmanFord {
     type Distribution = RandomSourcedGraphs;
 
     fn distribution() -> RandomSourcedGraphs {
-        RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5).weighted())
+        RandomSourcedGraphs(RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted())
     }
 
-    fn admits(SourcedGraph { weights, source }: &SourcedGraph) -> Result<(), Invalid> {
+    fn preconditions(SourcedGraph { weights, source }: &SourcedGraph) -> Result<(), InvalidProblem> {
         trees::finite_sums(weights)?;
         if weights.non_negative().is_ok() {
             return Ok(());
@@ -79,7 +81,7 @@ impl Algorithm for BellmanFord {
         let mut paths = Paths::new(weights, *source);
         (0..weights.n()).for_each(|_| paths.relax());
         let settled = paths.changed.is_empty() && trees::shortest_paths(weights, *source, &paths.pi).is_ok();
-        rule(settled, || {
+        ensure_valid(settled, || {
             format!("from {source}, a cycle can be reached whose weights add up to less than 0, or to 0 but for rounding")
         })
     }
@@ -88,7 +90,7 @@ impl Algorithm for BellmanFord {
         Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+    fn problem(input: &Input) -> Result<SourcedGraph, InvalidProblem> {
         Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
     }
 
@@ -105,7 +107,7 @@ impl Algorithm for BellmanFord {
         Output { pi: paths.pi }
     }
 
-    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), Wrong> {
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
         trees::shortest_paths(weights, *source, &output.pi)
     }
 }
@@ -160,7 +162,7 @@ mod tests {
     const FIGURE: &str = r#"{"source": 0,
         "weights": [[0,6,0,7,0], [0,0,5,8,-4], [0,-2,0,0,0], [0,0,-3,0,9], [2,0,7,0,0]]}"#;
 
-    fn record(json: &str) -> Result<Recorder, Invalid> {
+    fn record(json: &str) -> Result<Recorder, InvalidProblem> {
         let mut recorder = Recorder::new::<BellmanFord>();
         recorder.record::<BellmanFord>(&SourcedGraph::from_json(json)?)?;
         Ok(recorder)

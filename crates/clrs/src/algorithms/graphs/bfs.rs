@@ -20,10 +20,10 @@
 
 use std::mem::swap;
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -62,10 +62,10 @@ impl Algorithm for Bfs {
     type Distribution = RandomSourcedGraphs;
 
     fn distribution() -> RandomSourcedGraphs {
-        RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5))
+        RandomSourcedGraphs(RandomGraphs::erdos_renyi(Structure::Undirected, 0.5))
     }
 
-    fn admits(problem: &SourcedGraph) -> Result<(), Invalid> {
+    fn preconditions(problem: &SourcedGraph) -> Result<(), InvalidProblem> {
         problem.weights.whole_weights()
     }
 
@@ -73,7 +73,7 @@ impl Algorithm for Bfs {
         Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+    fn problem(input: &Input) -> Result<SourcedGraph, InvalidProblem> {
         Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
     }
 
@@ -104,7 +104,7 @@ impl Algorithm for Bfs {
         Output { pi: parent }
     }
 
-    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), Wrong> {
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
         let hops = hops(weights, *source);
         for (node, &parent) in output.pi.iter().enumerate() {
             let right = match (hops[node], hops[parent]) {
@@ -113,7 +113,9 @@ impl Algorithm for Bfs {
                 (Some(_), None) => false,
             };
             if !right {
-                return Err(Wrong(format!("node {node} points to {parent}, which is not on a shortest way from {source}")));
+                return Err(CheckFailure(format!(
+                    "node {node} points to {parent}, which is not on a shortest way from {source}"
+                )));
             }
         }
         Ok(())
@@ -170,7 +172,7 @@ mod tests {
     fn columns_from_outside_are_refused_and_never_panic() {
         let inputs = [Cells::Scalar(&[0.0]), Cells::Node(&[0]), Cells::Scalar(&[f64::NAN]), Cells::Class(&[1])];
         let reason = |n, outputs: &[Cells<'_>]| match Bfs.check(n, &inputs, outputs) {
-            Err(CheckError::Foreign(reason)) => reason.to_string(),
+            Err(CheckError::Malformed(reason)) => reason.to_string(),
             other => panic!("{other:?}"),
         };
         assert_eq!(reason(1, &[Cells::Node(&[0])]), "`weights` holds a number that is not finite");

@@ -28,10 +28,10 @@
 //! sink too. While a path is turned around, `d` and `msk` are still those of the search before its last step. `u` is the sink
 //! while searching, but the source in the first step of all searches except the first.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
-use crate::cell::{Edge, Graph as Global, Mask, MaskOne, Maybe, Node, Pointer, Scalar};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
+use crate::cell::{Edge, Graph as Global, Mask, MaskOne, Masked, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{BipartiteGraph, Graph, Invalid, Problem, RandomBipartiteGraphs, positions, rule};
+use crate::problems::{BipartiteGraph, Graph, InvalidProblem, Problem, RandomBipartiteGraphs, ensure_valid, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -54,11 +54,11 @@ probes! {
     }
     output {
         /// whether the edge is in the matching
-        in_matching: Edge<Maybe<Mask>>,
+        in_matching: Edge<Masked<Mask>>,
     }
     hint {
         /// whether the edge is in the matching so far
-        in_matching_h: Edge<Maybe<Mask>>,
+        in_matching_h: Edge<Masked<Mask>>,
         /// capacity that is left
         residual as "A_h": Edge<Scalar>,
         /// whether capacity is left, or a node's loop to itself
@@ -81,6 +81,7 @@ impl Algorithm for BipartiteMatching {
     const SOURCE: Source = Source(include_str!("bipartite_matching.rs"));
     const FAMILY: Family = Family::Graphs;
     const MIN_NODES: usize = 3;
+    const EDGE_PROBABILITY_SCALE: f64 = 0.5;
     type Problem = BipartiteGraph;
     type Distribution = RandomBipartiteGraphs;
 
@@ -99,10 +100,10 @@ impl Algorithm for BipartiteMatching {
         }
     }
 
-    fn problem(input: &Input) -> Result<BipartiteGraph, Invalid> {
+    fn problem(input: &Input) -> Result<BipartiteGraph, InvalidProblem> {
         let graph = BipartiteGraph::from_network(&Graph::from_inputs(&input.capacity, &input.adj)?.weights)?;
-        rule(input.source == SOURCE_NODE, || format!("the source `s` is {}, not the first node", input.source))?;
-        rule(input.sink == graph.nodes() - 1, || format!("the sink `t` is {}, not the last node", input.sink))?;
+        ensure_valid(input.source == SOURCE_NODE, || format!("the source `s` is {}, not the first node", input.source))?;
+        ensure_valid(input.sink == graph.nodes() - 1, || format!("the sink `t` is {}, not the last node", input.sink))?;
         Ok(graph)
     }
 
@@ -136,7 +137,7 @@ impl Algorithm for BipartiteMatching {
         }
     }
 
-    fn check(graph: &BipartiteGraph, output: &Output) -> Result<(), Wrong> {
+    fn check(graph: &BipartiteGraph, output: &Output) -> Result<(), CheckFailure> {
         let mut left_of = vec![None; graph.right];
         let mut right_of = vec![None; graph.left];
         let mut neighbours = vec![Vec::new(); graph.left];
@@ -144,12 +145,12 @@ impl Algorithm for BipartiteMatching {
             neighbours[l].push(r);
             let (u, v) = (graph.left_node(l), graph.right_node(r));
             let Some(matched) = output.in_matching[u * graph.nodes() + v] else {
-                return Err(Wrong(format!("the edge from {u} to {v} is neither in the matching nor not")));
+                return Err(CheckFailure(format!("the edge from {u} to {v} is neither in the matching nor not")));
             };
             if matched {
                 let (other_r, other_l) = (right_of[l].replace(r), left_of[r].replace(l));
-                right(other_r.is_none(), || format!("node {u} is matched twice"))?;
-                right(other_l.is_none(), || format!("node {v} is matched twice"))?;
+                ensure(other_r.is_none(), || format!("node {u} is matched twice"))?;
+                ensure(other_l.is_none(), || format!("node {v} is matched twice"))?;
             }
         }
         // Berge: a matching has as many edges as possible if no path alternates between unmatched and matched edges from an
@@ -161,7 +162,7 @@ impl Algorithm for BipartiteMatching {
                 if !std::mem::replace(&mut seen[r], true) {
                     let Some(next) = left_of[r] else {
                         let node = graph.right_node(r);
-                        return Err(Wrong(format!("one more edge can be matched, with {node} as an end")));
+                        return Err(CheckFailure(format!("one more edge can be matched, with {node} as an end")));
                     };
                     open.push(next);
                 }

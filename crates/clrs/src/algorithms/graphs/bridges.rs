@@ -24,11 +24,11 @@
 //! Directed graphs, and weights other than 0, 1, 2, .., are refused. As in the reference, the answer is no on the whole diagonal,
 //! times are sums of 0.01, and `v` is the last node whenever one finishes.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
-use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Maybe, Node, Pointer, Scalar};
+use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Masked, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -47,11 +47,11 @@ probes! {
     }
     output {
         /// whether the edge is a bridge
-        is_bridge: Edge<Maybe<Mask>>,
+        is_bridge: Edge<Masked<Mask>>,
     }
     hint {
         /// whether the edge is known to be a bridge
-        is_bridge_h: Edge<Maybe<Mask>>,
+        is_bridge_h: Edge<Masked<Mask>>,
         /// parent in the search forest so far
         pi_h: Node<Pointer>,
         /// not seen, open or finished
@@ -81,14 +81,15 @@ impl Algorithm for Bridges {
     const NAME: &'static str = "bridges";
     const SOURCE: Source = Source(include_str!("bridges.rs"));
     const FAMILY: Family = Family::Graphs;
+    const EDGE_PROBABILITY_SCALE: f64 = 0.5;
     type Problem = Graph;
     type Distribution = RandomGraphs;
 
     fn distribution() -> RandomGraphs {
-        RandomGraphs::coins(Structure::Undirected, 0.2)
+        RandomGraphs::erdos_renyi(Structure::Undirected, 0.2)
     }
 
-    fn admits(graph: &Graph) -> Result<(), Invalid> {
+    fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
         graph.weights.whole_weights()?;
         graph.weights.symmetric()
     }
@@ -97,7 +98,7 @@ impl Algorithm for Bridges {
         Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<Graph, Invalid> {
+    fn problem(input: &Input) -> Result<Graph, InvalidProblem> {
         Graph::from_inputs(&input.weights, &input.adj)
     }
 
@@ -123,13 +124,13 @@ impl Algorithm for Bridges {
     }
 
     /// A bridge is an edge of a spanning forest that no other edge leads around.
-    fn check(Graph { weights }: &Graph, Output { is_bridge }: &Output) -> Result<(), Wrong> {
+    fn check(Graph { weights }: &Graph, Output { is_bridge }: &Output) -> Result<(), CheckFailure> {
         let Forest { parent, bypassed } = Forest::new(weights);
         for u in 0..weights.n() {
             for v in weights.neighbours(u).filter(|&v| v != u) {
                 let below = |child: usize, top: usize| parent[child] == top && !bypassed[child];
                 let (answer, truth) = (is_bridge[u * weights.n() + v], below(u, v) || below(v, u));
-                right(answer == Some(truth), || {
+                ensure(answer == Some(truth), || {
                     let answer = answer.map_or("not given".into(), |answer| answer.to_string());
                     format!("`is_bridge` from {u} to {v} is {answer}, not {truth}")
                 })?;

@@ -22,12 +22,14 @@
 //! Graphs with a cycle are refused; negative weights are not. As in the reference, only what the source reaches is sorted,
 //! `topo_head_h` is node 0 while the list is empty, and `v` stays the last node once the sort is done.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::{acyclic, topological_order};
 use crate::algorithms::depth_first::{BLACK, GRAY, Walk};
 use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions, rule};
+use crate::problems::{
+    Graph, InvalidProblem, Matrix, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, ensure_valid, positions,
+};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -84,12 +86,12 @@ impl Algorithm for DagShortestPaths {
     type Distribution = RandomSourcedGraphs;
 
     fn distribution() -> RandomSourcedGraphs {
-        RandomSourcedGraphs(RandomGraphs::coins(Structure::Acyclic, 0.5).weighted())
+        RandomSourcedGraphs(RandomGraphs::erdos_renyi(Structure::Acyclic, 0.5).weighted())
     }
 
-    fn admits(problem: &SourcedGraph) -> Result<(), Invalid> {
+    fn preconditions(problem: &SourcedGraph) -> Result<(), InvalidProblem> {
         let total: f64 = problem.weights.cells().iter().map(|weight| weight.abs()).sum();
-        rule(total.is_finite(), || "`weights` are so large that the lengths of paths are not finite".into())?;
+        ensure_valid(total.is_finite(), || "`weights` are so large that the lengths of paths are not finite".into())?;
         acyclic(&problem.weights)
     }
 
@@ -97,7 +99,7 @@ impl Algorithm for DagShortestPaths {
         Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+    fn problem(input: &Input) -> Result<SourcedGraph, InvalidProblem> {
         Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
     }
 
@@ -128,7 +130,7 @@ impl Algorithm for DagShortestPaths {
         Output { pi: search.pi }
     }
 
-    fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), Wrong> {
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), CheckFailure> {
         let lengths = lengths(weights, *source);
         for (node, &parent) in pi.iter().enumerate() {
             let holds = match (lengths[node], lengths[parent]) {
@@ -139,7 +141,7 @@ impl Algorithm for DagShortestPaths {
                 (Some(_), _) => node == *source && parent == node,
                 (None, _) => parent == node,
             };
-            right(holds, || format!("node {node} points to {parent}, which is not on a shortest path from {source}"))?;
+            ensure(holds, || format!("node {node} points to {parent}, which is not on a shortest path from {source}"))?;
         }
         Ok(())
     }

@@ -21,12 +21,12 @@
 //! Weights other than 0, 1, 2, .. are refused. As in the reference, times are sums of 0.01, a node is gray once it is moved to,
 //! before it is discovered, and `v` is the last node whenever one finishes.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::topological_order;
 use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
 use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -79,10 +79,10 @@ impl Algorithm for Dfs {
     type Distribution = RandomGraphs;
 
     fn distribution() -> RandomGraphs {
-        RandomGraphs::coins(Structure::Directed, 0.5)
+        RandomGraphs::erdos_renyi(Structure::Directed, 0.5)
     }
 
-    fn admits(graph: &Graph) -> Result<(), Invalid> {
+    fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
         graph.weights.whole_weights()
     }
 
@@ -90,7 +90,7 @@ impl Algorithm for Dfs {
         Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<Graph, Invalid> {
+    fn problem(input: &Input) -> Result<Graph, InvalidProblem> {
         Graph::from_inputs(&input.weights, &input.adj)
     }
 
@@ -110,18 +110,20 @@ impl Algorithm for Dfs {
     }
 
     /// A forest is right if the trees, and the branches below each node, can be put in an order that all edges agree with.
-    fn check(Graph { weights }: &Graph, Output { pi }: &Output) -> Result<(), Wrong> {
+    fn check(Graph { weights }: &Graph, Output { pi }: &Output) -> Result<(), CheckFailure> {
         let n = weights.n();
         for (v, &u) in pi.iter().enumerate() {
-            right(u == v || weights.has_edge(u, v), || format!("node {v} points to {u}, but no edge leads from there"))?;
+            ensure(u == v || weights.has_edge(u, v), || format!("node {v} points to {u}, but no edge leads from there"))?;
         }
         let parents_first = topological_order(n, |u, v| u != v && pi[v] == u)
-            .map_err(|node| Wrong(format!("the parents of node {node} lead back to itself")))?;
+            .map_err(|node| CheckFailure(format!("the parents of node {node} lead back to itself")))?;
         let before = demands(weights, pi, &parents_first);
         match topological_order(n, |earlier, later| before[earlier * n + later]) {
             Ok(_) => Ok(()),
-            Err(v) if pi[v] == v => Err(Wrong(format!("edges to and from the tree of {v} allow no order of the trees"))),
-            Err(v) => Err(Wrong(format!("edges to and from the branch of {v} allow no order of the branches below {}", pi[v]))),
+            Err(v) if pi[v] == v => Err(CheckFailure(format!("edges to and from the tree of {v} allow no order of the trees"))),
+            Err(v) => {
+                Err(CheckFailure(format!("edges to and from the branch of {v} allow no order of the branches below {}", pi[v])))
+            }
         }
     }
 }

@@ -21,11 +21,11 @@
 //! until then. The reference takes any of several nearest nodes, as its unstable sort happens to put them: here it is the
 //! first. It also stops when all queued nodes are farther than 1e9: here it goes on.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::trees;
 use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -70,10 +70,10 @@ impl Algorithm for Dijkstra {
     type Distribution = RandomSourcedGraphs;
 
     fn distribution() -> RandomSourcedGraphs {
-        RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5).weighted())
+        RandomSourcedGraphs(RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted())
     }
 
-    fn admits(problem: &SourcedGraph) -> Result<(), Invalid> {
+    fn preconditions(problem: &SourcedGraph) -> Result<(), InvalidProblem> {
         problem.weights.non_negative()?;
         trees::finite_sums(&problem.weights)
     }
@@ -82,7 +82,7 @@ impl Algorithm for Dijkstra {
         Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+    fn problem(input: &Input) -> Result<SourcedGraph, InvalidProblem> {
         Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
     }
 
@@ -118,7 +118,7 @@ impl Algorithm for Dijkstra {
         }
     }
 
-    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), Wrong> {
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
         trees::shortest_paths(weights, *source, &output.pi)
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     const FIGURE: &str = r#"{"source": 0,
         "weights": [[0,10,0,5,0], [0,0,1,2,0], [0,0,0,0,4], [0,3,9,0,2], [7,0,6,0,0]]}"#;
 
-    fn record(json: &str) -> Result<Recorder, Invalid> {
+    fn record(json: &str) -> Result<Recorder, InvalidProblem> {
         let mut recorder = Recorder::new::<Dijkstra>();
         recorder.record::<Dijkstra>(&SourcedGraph::from_json(json)?)?;
         Ok(recorder)

@@ -25,11 +25,11 @@
 
 use std::hint::select_unpredictable;
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::trees;
 use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions, rule};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, Structure, ensure_valid, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -70,10 +70,10 @@ impl Algorithm for FloydWarshall {
     type Distribution = RandomGraphs;
 
     fn distribution() -> RandomGraphs {
-        RandomGraphs::coins(Structure::Undirected, 0.5).weighted()
+        RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted()
     }
 
-    fn admits(graph: &Graph) -> Result<(), Invalid> {
+    fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
         let Graph { weights } = graph;
         trees::finite_sums(weights)?;
         if weights.non_negative().is_ok() {
@@ -82,17 +82,17 @@ impl Algorithm for FloydWarshall {
         let mut paths = Paths::new(weights);
         let below_zero = || "there is a cycle whose weights add up to less than 0, or to 0 but for rounding".into();
         for k in 0..weights.n() {
-            rule(!paths.cycle_below_zero(), below_zero)?;
+            ensure_valid(!paths.cycle_below_zero(), below_zero)?;
             paths.lead_through(k);
         }
-        rule(!paths.cycle_below_zero() && Self::check(graph, &Output { pi: paths.pi }).is_ok(), below_zero)
+        ensure_valid(!paths.cycle_below_zero() && Self::check(graph, &Output { pi: paths.pi }).is_ok(), below_zero)
     }
 
     fn input(Graph { weights }: &Graph) -> Input {
         Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<Graph, Invalid> {
+    fn problem(input: &Input) -> Result<Graph, InvalidProblem> {
         Graph::from_inputs(&input.weights, &input.adj)
     }
 
@@ -115,14 +115,14 @@ impl Algorithm for FloydWarshall {
         Output { pi: paths.pi }
     }
 
-    fn check(Graph { weights }: &Graph, output: &Output) -> Result<(), Wrong> {
+    fn check(Graph { weights }: &Graph, output: &Output) -> Result<(), CheckFailure> {
         let n = weights.n();
         for (source, row) in output.pi.chunks(n).enumerate() {
             let mut pi = row.to_vec();
             pi[source] = source;
             for (node, reached) in trees::reachable(weights, source).into_iter().enumerate() {
                 if !reached {
-                    right(pi[node] == source, || {
+                    ensure(pi[node] == source, || {
                         format!("no path leads from {source} to {node}, whose predecessor is {}, not {source}", pi[node])
                     })?;
                     pi[node] = node;
@@ -195,7 +195,7 @@ mod tests {
     /// Figure 25.1 of the book, whose nodes count from 1.
     const FIGURE: &str = r#"{"weights": [[0,3,8,0,-4], [0,0,0,1,7], [0,4,0,0,0], [2,0,-5,0,0], [0,0,0,6,0]]}"#;
 
-    fn record(json: &str) -> Result<Recorder, Invalid> {
+    fn record(json: &str) -> Result<Recorder, InvalidProblem> {
         let mut recorder = Recorder::new::<FloydWarshall>();
         recorder.record::<FloydWarshall>(&Graph::from_json(json)?)?;
         Ok(recorder)

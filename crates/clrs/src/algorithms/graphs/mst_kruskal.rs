@@ -25,11 +25,11 @@
 //! reference, the root of the lower number is hung below the other, and loops are never taken up. Its order of edges of the
 //! same weight depends on an unstable sort: here it is that of their ends.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::trees;
 use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -76,14 +76,15 @@ impl Algorithm for MstKruskal {
     const NAME: &'static str = "mst_kruskal";
     const SOURCE: Source = Source(include_str!("mst_kruskal.rs"));
     const FAMILY: Family = Family::Graphs;
+    const EDGE_PROBABILITY_SCALE: f64 = 0.5;
     type Problem = Graph;
     type Distribution = RandomGraphs;
 
     fn distribution() -> RandomGraphs {
-        RandomGraphs::coins(Structure::Undirected, 0.2).weighted()
+        RandomGraphs::erdos_renyi(Structure::Undirected, 0.2).weighted()
     }
 
-    fn admits(graph: &Graph) -> Result<(), Invalid> {
+    fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
         graph.weights.non_negative()?;
         graph.weights.symmetric()
     }
@@ -92,7 +93,7 @@ impl Algorithm for MstKruskal {
         Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<Graph, Invalid> {
+    fn problem(input: &Input) -> Result<Graph, InvalidProblem> {
         Graph::from_inputs(&input.weights, &input.adj)
     }
 
@@ -121,17 +122,17 @@ impl Algorithm for MstKruskal {
         Output { in_mst: forest.in_mst }
     }
 
-    fn check(Graph { weights }: &Graph, Output { in_mst }: &Output) -> Result<(), Wrong> {
+    fn check(Graph { weights }: &Graph, Output { in_mst }: &Output) -> Result<(), CheckFailure> {
         let n = weights.n();
         let mut edges = Vec::new();
         let mut tree: Vec<usize> = (0..n).collect(); // a number that all nodes of a tree have in common
         for (u, v) in (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))) {
             let marked = in_mst[u * n + v];
-            right(marked == in_mst[v * n + u], || format!("the edge {u} - {v} is marked in one direction only"))?;
+            ensure(marked == in_mst[v * n + u], || format!("the edge {u} - {v} is marked in one direction only"))?;
             if marked {
-                right(weights.has_edge(u, v), || format!("{u} - {v} is marked, but is no edge"))?;
+                ensure(weights.has_edge(u, v), || format!("{u} - {v} is marked, but is no edge"))?;
                 let (tree_u, tree_v) = (tree[u], tree[v]);
-                right(tree_u != tree_v, || format!("the edge {u} - {v} closes a cycle"))?;
+                ensure(tree_u != tree_v, || format!("the edge {u} - {v} closes a cycle"))?;
                 tree.iter_mut().filter(|tree| **tree == tree_v).for_each(|tree| *tree = tree_u);
                 edges.push((u, v));
             }
@@ -247,7 +248,7 @@ mod tests {
         Output { in_mst }
     }
 
-    fn record(json: &str) -> Result<Recorder, Invalid> {
+    fn record(json: &str) -> Result<Recorder, InvalidProblem> {
         let mut recorder = Recorder::new::<MstKruskal>();
         recorder.record::<MstKruskal>(&Graph::from_json(json)?)?;
         Ok(recorder)

@@ -22,11 +22,11 @@
 //! then. The reference takes any of several nodes with the same key, as its unstable sort happens to put them: here it is the
 //! first. It also stops when all queued nodes have keys above 1e9: here it goes on.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::trees;
 use crate::cell::{Edge, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, RandomGraphs, RandomSourcedGraphs, SourcedGraph, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -71,10 +71,10 @@ impl Algorithm for MstPrim {
     type Distribution = RandomSourcedGraphs;
 
     fn distribution() -> RandomSourcedGraphs {
-        RandomSourcedGraphs(RandomGraphs::coins(Structure::Undirected, 0.5).weighted())
+        RandomSourcedGraphs(RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted())
     }
 
-    fn admits(problem: &SourcedGraph) -> Result<(), Invalid> {
+    fn preconditions(problem: &SourcedGraph) -> Result<(), InvalidProblem> {
         problem.weights.symmetric()
     }
 
@@ -82,7 +82,7 @@ impl Algorithm for MstPrim {
         Input { pos: positions(weights.n()), source: *source, weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<SourcedGraph, Invalid> {
+    fn problem(input: &Input) -> Result<SourcedGraph, InvalidProblem> {
         Ok(SourcedGraph { weights: Graph::from_inputs(&input.weights, &input.adj)?.weights, source: input.source })
     }
 
@@ -117,7 +117,7 @@ impl Algorithm for MstPrim {
         }
     }
 
-    fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), Wrong> {
+    fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), CheckFailure> {
         let nodes = trees::top_down(weights, *source, pi)?;
         let edges: Vec<(usize, usize)> = nodes[1..].iter().map(|&node| (pi[node], node)).collect();
         trees::lightest(weights, &edges, nodes)
@@ -134,7 +134,7 @@ mod tests {
         [0,4,0,0,0,0,0,8,0], [4,0,8,0,0,0,0,11,0], [0,8,0,7,0,4,0,0,2], [0,0,7,0,9,14,0,0,0], [0,0,0,9,0,10,0,0,0],
         [0,0,4,14,10,0,2,0,0], [0,0,0,0,0,2,0,1,6], [8,11,0,0,0,0,1,0,7], [0,0,2,0,0,0,6,7,0]]}"#;
 
-    fn record(json: &str) -> Result<Recorder, Invalid> {
+    fn record(json: &str) -> Result<Recorder, InvalidProblem> {
         let mut recorder = Recorder::new::<MstPrim>();
         recorder.record::<MstPrim>(&SourcedGraph::from_json(json)?)?;
         Ok(recorder)

@@ -21,12 +21,12 @@
 //! None. As in the reference, times are sums of 0.01 and go on in the second search, which changes the discovery of roots and
 //! the finishing of all nodes; `v` is the last node whenever one finishes.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::topological_order;
 use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
 use crate::cell::{Categorical, Edge, Graph as Global, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, positions};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -90,7 +90,7 @@ impl Algorithm for StronglyConnectedComponents {
         Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<Graph, Invalid> {
+    fn problem(input: &Input) -> Result<Graph, InvalidProblem> {
         Graph::from_inputs(&input.weights, &input.adj)
     }
 
@@ -119,15 +119,15 @@ impl Algorithm for StronglyConnectedComponents {
     }
 
     /// Groups are the components if ways lead to and fro inside each, and none leads from group to group and back.
-    fn check(Graph { weights }: &Graph, Output { scc_id }: &Output) -> Result<(), Wrong> {
+    fn check(Graph { weights }: &Graph, Output { scc_id }: &Output) -> Result<(), CheckFailure> {
         let n = weights.n();
         for (node, &id) in scc_id.iter().enumerate() {
-            right(scc_id[id] == id, || format!("node {node} points to {id}, which points on to {}", scc_id[id]))?;
+            ensure(scc_id[id] == id, || format!("node {node} points to {id}, which points on to {}", scc_id[id]))?;
         }
         let along = reached_inside(scc_id, |u, v| weights.has_edge(u, v));
         let against = reached_inside(scc_id, |u, v| weights.has_edge(v, u));
         for (node, &id) in scc_id.iter().enumerate() {
-            right(along[node] && against[node], || {
+            ensure(along[node] && against[node], || {
                 format!("no ways lead to and fro between node {node} and {id}, its `scc_id`")
             })?;
         }
@@ -139,7 +139,7 @@ impl Algorithm for StronglyConnectedComponents {
         }
         topological_order(n, |from, to| leads[from * n + to])
             .map(|_| ())
-            .map_err(|id| Wrong(format!("the component of node {id} is larger than what points to it")))
+            .map_err(|id| CheckFailure(format!("the component of node {id} is larger than what points to it")))
     }
 }
 

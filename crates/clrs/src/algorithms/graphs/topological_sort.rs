@@ -20,13 +20,13 @@
 //! Graphs with a cycle, and weights other than 0, 1, 2, .., are refused. As in the reference, `topo_head_h` is node 0 while the
 //! list is empty, and `v` is the last node whenever one finishes.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::acyclic;
 use crate::algorithms::depth_first::{BLACK, GRAY, WHITE, Walk};
 use crate::algorithms::order;
 use crate::cell::{Categorical, Edge, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Graph, Invalid, Matrix, RandomGraphs, Structure, positions};
+use crate::problems::{Graph, InvalidProblem, Matrix, RandomGraphs, Structure, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -77,10 +77,10 @@ impl Algorithm for TopologicalSort {
     type Distribution = RandomGraphs;
 
     fn distribution() -> RandomGraphs {
-        RandomGraphs::coins(Structure::Acyclic, 0.5)
+        RandomGraphs::erdos_renyi(Structure::Acyclic, 0.5)
     }
 
-    fn admits(graph: &Graph) -> Result<(), Invalid> {
+    fn preconditions(graph: &Graph) -> Result<(), InvalidProblem> {
         graph.weights.whole_weights()?;
         acyclic(&graph.weights)
     }
@@ -89,7 +89,7 @@ impl Algorithm for TopologicalSort {
         Input { pos: positions(weights.n()), weights: weights.cells().to_vec(), adj: weights.adjacency() }
     }
 
-    fn problem(input: &Input) -> Result<Graph, Invalid> {
+    fn problem(input: &Input) -> Result<Graph, InvalidProblem> {
         Graph::from_inputs(&input.weights, &input.adj)
     }
 
@@ -108,19 +108,19 @@ impl Algorithm for TopologicalSort {
         Output { topo: search.topo, topo_head: search.topo_head }
     }
 
-    fn check(Graph { weights }: &Graph, Output { topo, topo_head }: &Output) -> Result<(), Wrong> {
+    fn check(Graph { weights }: &Graph, Output { topo, topo_head }: &Output) -> Result<(), CheckFailure> {
         // Read backwards, the pointers go to predecessors.
         let Some(backwards) = order::from_predecessors(topo) else {
-            return Err(Wrong("`topo` is not one chain through all nodes".into()));
+            return Err(CheckFailure("`topo` is not one chain through all nodes".into()));
         };
         let mut place = vec![0; topo.len()];
         for (at, &node) in backwards.iter().rev().enumerate() {
             place[node] = at;
         }
-        right(place[*topo_head] == 0, || format!("`topo_head` is {topo_head}, but the chain of `topo` starts elsewhere"))?;
+        ensure(place[*topo_head] == 0, || format!("`topo_head` is {topo_head}, but the chain of `topo` starts elsewhere"))?;
         for u in 0..topo.len() {
             if let Some(v) = weights.neighbours(u).find(|&v| place[v] <= place[u]) {
-                return Err(Wrong(format!("node {u} comes after node {v}, but has an edge to it")));
+                return Err(CheckFailure(format!("node {u} comes after node {v}, but has an edge to it")));
             }
         }
         Ok(())

@@ -22,11 +22,11 @@
 //! that those of no length come last: after another that ends there they still fit, before it they would take its place. The
 //! benchmark draws neither unless numbers are cut to few decimals. An activity that ends before it begins is refused.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::array::as_given;
 use crate::cell::{Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Activities, Invalid, UniformActivities, positions};
+use crate::problems::{Activities, InvalidProblem, UniformActivities, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -63,6 +63,7 @@ impl Algorithm for ActivitySelector {
     const NAME: &'static str = "activity_selector";
     const SOURCE: Source = Source(include_str!("activity_selector.rs"));
     const FAMILY: Family = Family::Greedy;
+    const FIXED_ORDER: bool = true;
     type Problem = Activities;
     type Distribution = UniformActivities;
 
@@ -74,7 +75,7 @@ impl Algorithm for ActivitySelector {
         Input { pos: positions(start.len()), start: start.clone(), finish: finish.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Activities, Invalid> {
+    fn problem(input: &Input) -> Result<Activities, InvalidProblem> {
         Ok(Activities { start: input.start.clone(), finish: input.finish.clone() })
     }
 
@@ -104,7 +105,7 @@ impl Algorithm for ActivitySelector {
         Output { selected }
     }
 
-    fn check(Activities { start, finish }: &Activities, Output { selected }: &Output) -> Result<(), Wrong> {
+    fn check(Activities { start, finish }: &Activities, Output { selected }: &Output) -> Result<(), CheckFailure> {
         // From the end of time to its beginning: what begins last leaves the most time for the others.
         let mut by_start: Vec<usize> = (0..start.len()).collect();
         by_start.sort_by(|&a, &b| (start[b], finish[b]).partial_cmp(&(start[a], finish[a])).expect("finite"));
@@ -119,9 +120,9 @@ impl Algorithm for ActivitySelector {
         let taken: Vec<usize> = by_start.into_iter().filter(|&m| selected[m]).collect();
         for pair in taken.windows(2) {
             let (later, earlier) = (pair[0], pair[1]);
-            right(finish[earlier] <= start[later], || format!("activities {earlier} and {later} overlap"))?;
+            ensure(finish[earlier] <= start[later], || format!("activities {earlier} and {later} overlap"))?;
         }
-        right(taken.len() == fit, || format!("{} activities are selected, but {fit} fit", taken.len()))
+        ensure(taken.len() == fit, || format!("{} activities are selected, but {fit} fit", taken.len()))
     }
 }
 
@@ -149,8 +150,8 @@ mod tests {
         };
         assert_eq!(verdict(&[1, 4, 8, 11]), Ok(()));
         assert_eq!(verdict(&[2, 4, 9, 11]), Ok(()));
-        assert_eq!(verdict(&[3, 9, 11]), Err(Wrong("3 activities are selected, but 4 fit".into())));
-        assert_eq!(verdict(&[1, 2, 4, 8, 11]), Err(Wrong("activities 0 and 1 overlap".into())));
+        assert_eq!(verdict(&[3, 9, 11]), Err(CheckFailure("3 activities are selected, but 4 fit".into())));
+        assert_eq!(verdict(&[1, 2, 4, 8, 11]), Err(CheckFailure("activities 0 and 1 overlap".into())));
     }
 
     /// Four activities with ends on a small grid: every subset is judged, and the run is right.

@@ -24,11 +24,11 @@
 //! 16. Its data is what networks learn, so ours does the same, and `check` judges that problem and not the book's. The reference
 //! leaves the order of equal weights to chance; here they come in the order of their nodes. A deadline must be 1 or more.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::array::as_given;
 use crate::cell::{Graph, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Tasks, UniformTasks, positions, rule};
+use crate::problems::{InvalidProblem, Tasks, UniformTasks, ensure_valid, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -65,6 +65,7 @@ impl Algorithm for TaskScheduling {
     const NAME: &'static str = "task_scheduling";
     const SOURCE: Source = Source(include_str!("task_scheduling.rs"));
     const FAMILY: Family = Family::Greedy;
+    const FIXED_ORDER: bool = true;
     type Problem = Tasks;
     type Distribution = UniformTasks;
 
@@ -77,7 +78,7 @@ impl Algorithm for TaskScheduling {
         Input { pos: positions(weight.len()), deadline, weight: weight.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Tasks, Invalid> {
+    fn problem(input: &Input) -> Result<Tasks, InvalidProblem> {
         let deadline = input.deadline.iter().copied().map(whole).collect::<Result<_, _>>()?;
         Ok(Tasks { deadline, weight: input.weight.clone() })
     }
@@ -105,17 +106,17 @@ impl Algorithm for TaskScheduling {
         Output { selected }
     }
 
-    fn check(Tasks { deadline, weight }: &Tasks, Output { selected }: &Output) -> Result<(), Wrong> {
+    fn check(Tasks { deadline, weight }: &Tasks, Output { selected }: &Output) -> Result<(), CheckFailure> {
         let mut taken: Vec<usize> = (0..weight.len()).filter(|&task| selected[task]).collect();
         taken.sort_by(|&a, &b| (weight[b], deadline[a]).partial_cmp(&(weight[a], deadline[b])).expect("finite"));
         for (before, &task) in taken.iter().enumerate() {
-            right(before < deadline[task] as usize, || {
+            ensure(before < deadline[task] as usize, || {
                 format!("task {task} is late: {before} others come first, and its deadline is {}", deadline[task])
             })?;
         }
         for task in (0..weight.len()).filter(|&task| !selected[task]) {
             let before = taken.partition_point(|&other| weight[other] >= weight[task]);
-            right(before >= deadline[task] as usize, || {
+            ensure(before >= deadline[task] as usize, || {
                 format!("task {task} is left out, but behind {before} others it would be early")
             })?;
         }
@@ -124,9 +125,9 @@ impl Algorithm for TaskScheduling {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, and whole")]
-fn whole(deadline: f64) -> Result<u32, Invalid> {
+fn whole(deadline: f64) -> Result<u32, InvalidProblem> {
     let fits = (0.0..=f64::from(u32::MAX)).contains(&deadline) && deadline.fract() == 0.0;
-    rule(fits, || "`d` holds a number that is not 1, 2, .. 4294967295".into())?;
+    ensure_valid(fits, || "`d` holds a number that is not 1, 2, .. 4294967295".into())?;
     Ok(deadline as u32)
 }
 
@@ -148,7 +149,7 @@ mod tests {
         let books = [true, true, true, true, false, false, true];
         assert_eq!(
             TaskScheduling::check(&problem, &Output { selected: books.into() }),
-            Err(Wrong("task 3 is late: 3 others come first, and its deadline is 3".into()))
+            Err(CheckFailure("task 3 is late: 3 others come first, and its deadline is 3".into()))
         );
     }
 
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!(accepted(&[0, 1]), Ok(()), "1 0 2 3");
         assert_eq!(accepted(&[0, 2]), Ok(()), "2 0 1 3");
         assert_eq!(accepted(&[0, 3]), Ok(()), "0 1 2 3");
-        assert_eq!(accepted(&[1, 3]), Err(Wrong("task 0 is left out, but behind 1 others it would be early".into())));
+        assert_eq!(accepted(&[1, 3]), Err(CheckFailure("task 0 is left out, but behind 1 others it would be early".into())));
         assert!(accepted(&[1, 2]).is_err() && accepted(&[0]).is_err() && accepted(&[]).is_err());
     }
 

@@ -21,11 +21,11 @@
 //! as in the reference, the answer is the place where it would go in, and the last place where that is behind the end.
 //! The reference also searches arrays that are not sorted; they are refused here.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::array::as_given;
 use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Lookup, UniformLookups, positions, rule};
+use crate::problems::{InvalidProblem, Lookup, UniformLookups, ensure_valid, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -62,6 +62,8 @@ impl Algorithm for BinarySearch {
     const NAME: &'static str = "binary_search";
     const SOURCE: Source = Source(include_str!("binary_search.rs"));
     const FAMILY: Family = Family::Searching;
+    const FIXED_ORDER: bool = true;
+    const EVAL_MULTIPLIER: usize = 64;
     type Problem = Lookup;
     type Distribution = UniformLookups;
 
@@ -69,15 +71,15 @@ impl Algorithm for BinarySearch {
         UniformLookups::default()
     }
 
-    fn admits(Lookup { key, .. }: &Lookup) -> Result<(), Invalid> {
-        rule(key.is_sorted(), || "`key` is not sorted".into())
+    fn preconditions(Lookup { key, .. }: &Lookup) -> Result<(), InvalidProblem> {
+        ensure_valid(key.is_sorted(), || "`key` is not sorted".into())
     }
 
     fn input(Lookup { key, target }: &Lookup) -> Input {
         Input { pos: positions(key.len()), key: key.clone(), target: *target }
     }
 
-    fn problem(input: &Input) -> Result<Lookup, Invalid> {
+    fn problem(input: &Input) -> Result<Lookup, InvalidProblem> {
         Ok(Lookup { key: input.key.clone(), target: input.target })
     }
 
@@ -102,9 +104,9 @@ impl Algorithm for BinarySearch {
         }
     }
 
-    fn check(Lookup { key, target }: &Lookup, &Output { found }: &Output) -> Result<(), Wrong> {
+    fn check(Lookup { key, target }: &Lookup, &Output { found }: &Output) -> Result<(), CheckFailure> {
         let next = key.iter().copied().find(|x| x >= target).unwrap_or(key[key.len() - 1]);
-        right(key[found] == next, || format!("the key of node {found} is {}, not {next}", key[found]))
+        ensure(key[found] == next, || format!("the key of node {found} is {}, not {next}", key[found]))
     }
 }
 
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!(accepted(&[1.0, 3.0, 3.0], 5.0), [1, 2], "all are below");
         assert_eq!(accepted(&[1.0, 3.0, 3.0], 0.0), [0]);
         let wrong = BinarySearch::check(&Lookup { key: vec![1.0, 3.0], target: 2.0 }, &Output { found: 0 });
-        assert_eq!(wrong, Err(Wrong("the key of node 0 is 1, not 3".into())));
+        assert_eq!(wrong, Err(CheckFailure("the key of node 0 is 1, not 3".into())));
     }
 
     #[test]

@@ -18,11 +18,11 @@
 //! # Differences
 //! None.
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::array::as_given;
 use crate::cell::{MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -55,6 +55,8 @@ impl Algorithm for Minimum {
     const NAME: &'static str = "minimum";
     const SOURCE: Source = Source(include_str!("minimum.rs"));
     const FAMILY: Family = Family::Searching;
+    const FIXED_ORDER: bool = true;
+    const EVAL_MULTIPLIER: usize = 64;
     type Problem = Keys;
     type Distribution = UniformKeys;
 
@@ -66,7 +68,7 @@ impl Algorithm for Minimum {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -86,9 +88,9 @@ impl Algorithm for Minimum {
         Output { min }
     }
 
-    fn check(Keys { key }: &Keys, &Output { min }: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, &Output { min }: &Output) -> Result<(), CheckFailure> {
         let smaller = key.iter().position(|&other| other < key[min]);
-        right(smaller.is_none(), || format!("node {min} is not the minimum: node {} is smaller", smaller.unwrap_or_default()))
+        ensure(smaller.is_none(), || format!("node {min} is not the minimum: node {} is smaller", smaller.unwrap_or_default()))
     }
 }
 
@@ -106,7 +108,7 @@ mod tests {
         assert_eq!(run.get("min_h"), Some(Cells::Node(&[0, 1, 1, 1])));
         assert_eq!(run.get("min"), Some(Cells::Node(&[1])));
         assert_eq!(Minimum::check(&keys, &Output { min: 3 }), Ok(()));
-        let wrong = Wrong("node 2 is not the minimum: node 1 is smaller".into());
+        let wrong = CheckFailure("node 2 is not the minimum: node 1 is smaller".into());
         assert_eq!(Minimum::check(&keys, &Output { min: 2 }), Err(wrong));
     }
 }

@@ -25,11 +25,11 @@
 
 use std::cmp::Ordering;
 
-use crate::algorithm::{Algorithm, Family, Wrong, right};
+use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::array::Array;
 use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -72,6 +72,8 @@ impl Algorithm for Quickselect {
     const NAME: &'static str = "quickselect";
     const SOURCE: Source = Source(include_str!("quickselect.rs"));
     const FAMILY: Family = Family::Searching;
+    const EVAL_MULTIPLIER: usize = 64;
+    const ADDED_SINCE_1_0_0: &'static [&'static str] = &["pivot"];
     type Problem = Keys;
     type Distribution = UniformKeys;
 
@@ -83,7 +85,7 @@ impl Algorithm for Quickselect {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -110,10 +112,10 @@ impl Algorithm for Quickselect {
         }
     }
 
-    fn check(Keys { key }: &Keys, &Output { median }: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, &Output { median }: &Output) -> Result<(), CheckFailure> {
         let smaller = key.iter().filter(|&&other| other < key[median]).count();
         let larger = key.iter().filter(|&&other| other > key[median]).count();
-        right((smaller..key.len() - larger).contains(&(key.len() / 2)), || {
+        ensure((smaller..key.len() - larger).contains(&(key.len() / 2)), || {
             format!("node {median} is not the median: {smaller} keys are smaller, {larger} larger")
         })
     }

@@ -24,11 +24,11 @@
 //! reference, `largest` is node 0 whenever the root is taken away, places are named by the nodes that stand there now, and all
 //! marks are on the last node at first.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::{Array, check_sorted};
 use crate::cell::{Categorical, Graph, MaskOne, Node, Permutation, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -84,7 +84,7 @@ impl Algorithm for Heapsort {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -110,7 +110,7 @@ impl Algorithm for Heapsort {
         Output { pred: heap.array.into_pred() }
     }
 
-    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), CheckFailure> {
         check_sorted(key, &output.pred)
     }
 }

@@ -18,12 +18,12 @@
 //! # Differences
 //! None. As in the reference, `i` is the node that stood in the slot, which is `j` itself when nothing moved.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::check_sorted;
 use crate::algorithms::order;
 use crate::cell::{MaskOne, Node, Permutation, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -67,7 +67,7 @@ impl Algorithm for InsertionSort {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -90,7 +90,7 @@ impl Algorithm for InsertionSort {
         Output { pred }
     }
 
-    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), CheckFailure> {
         check_sorted(key, &output.pred)
     }
 }

@@ -20,11 +20,11 @@
 //! As in the reference, the first row is already after the first comparison, and places are named by the nodes that stand there
 //! now: the node of `p` can change while a part is scanned. One key alone has nothing to tell, and is refused.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::{Array, check_sorted};
 use crate::cell::{MaskOne, Node, Permutation, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{Invalid, Keys, UniformKeys, positions};
+use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -73,7 +73,7 @@ impl Algorithm for Quicksort {
         Input { pos: positions(key.len()), key: key.clone() }
     }
 
-    fn problem(input: &Input) -> Result<Keys, Invalid> {
+    fn problem(input: &Input) -> Result<Keys, InvalidProblem> {
         Ok(Keys { key: input.key.clone() })
     }
 
@@ -87,7 +87,7 @@ impl Algorithm for Quicksort {
         Output { pred: array.into_pred() }
     }
 
-    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), Wrong> {
+    fn check(Keys { key }: &Keys, output: &Output) -> Result<(), CheckFailure> {
         check_sorted(key, &output.pred)
     }
 }

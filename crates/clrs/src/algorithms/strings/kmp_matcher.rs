@@ -24,11 +24,11 @@
 //! mark (`is_reset`, `k_reset`, `q_reset`) where they are empty; `k` stays as it was while the text is read; and `q` starts
 //! at the pattern's second letter, at the first if there is no other.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::two_strings;
 use crate::cell::{Categorical, Graph, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{EmbeddedPatterns, Invalid, StringSearch};
+use crate::problems::{EmbeddedPatterns, InvalidProblem, StringSearch};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -78,6 +78,8 @@ impl Algorithm for KmpMatcher {
     const SOURCE: Source = Source(include_str!("kmp_matcher.rs"));
     const FAMILY: Family = Family::Strings;
     const MIN_NODES: usize = 2;
+    const FIXED_ORDER: bool = true;
+    const EVAL_MULTIPLIER: usize = 64;
     type Problem = StringSearch;
     type Distribution = EmbeddedPatterns;
 
@@ -88,12 +90,12 @@ impl Algorithm for KmpMatcher {
     fn input(StringSearch { text, pattern }: &StringSearch) -> Input {
         Input {
             string: two_strings::which(text, pattern),
-            pos: two_strings::places(text, pattern),
+            pos: two_strings::string_positions(text, pattern),
             key: two_strings::letters(text, pattern),
         }
     }
 
-    fn problem(input: &Input) -> Result<StringSearch, Invalid> {
+    fn problem(input: &Input) -> Result<StringSearch, InvalidProblem> {
         let (text, pattern) = two_strings::split(&input.string, &input.key)?;
         Ok(StringSearch { text, pattern })
     }
@@ -109,7 +111,7 @@ impl Algorithm for KmpMatcher {
         Output { found: matcher.find_match(hints).unwrap_or(problem.text.len()) }
     }
 
-    fn check(problem: &StringSearch, output: &Output) -> Result<(), Wrong> {
+    fn check(problem: &StringSearch, output: &Output) -> Result<(), CheckFailure> {
         two_strings::check_match(problem, output.found)
     }
 }

@@ -21,11 +21,11 @@
 //! The reference breaks off where there is no match, which its sampler never draws. Here the answer is then the pattern's
 //! first letter, as in the reference's `kmp_matcher`. Patterns longer than the text are refused.
 
-use crate::algorithm::{Algorithm, Family, Wrong};
+use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::two_strings;
 use crate::cell::{Categorical, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
-use crate::problems::{EmbeddedPatterns, Invalid, StringSearch};
+use crate::problems::{EmbeddedPatterns, InvalidProblem, StringSearch};
 use crate::recorder::Hints;
 use crate::source::Source;
 
@@ -63,6 +63,8 @@ impl Algorithm for NaiveStringMatcher {
     const SOURCE: Source = Source(include_str!("naive_string_matcher.rs"));
     const FAMILY: Family = Family::Strings;
     const MIN_NODES: usize = 2;
+    const FIXED_ORDER: bool = true;
+    const EVAL_MULTIPLIER: usize = 64;
     type Problem = StringSearch;
     type Distribution = EmbeddedPatterns;
 
@@ -73,12 +75,12 @@ impl Algorithm for NaiveStringMatcher {
     fn input(StringSearch { text, pattern }: &StringSearch) -> Input {
         Input {
             string: two_strings::which(text, pattern),
-            pos: two_strings::places(text, pattern),
+            pos: two_strings::string_positions(text, pattern),
             key: two_strings::letters(text, pattern),
         }
     }
 
-    fn problem(input: &Input) -> Result<StringSearch, Invalid> {
+    fn problem(input: &Input) -> Result<StringSearch, InvalidProblem> {
         let (text, pattern) = two_strings::split(&input.string, &input.key)?;
         Ok(StringSearch { text, pattern })
     }
@@ -105,7 +107,7 @@ impl Algorithm for NaiveStringMatcher {
         Output { found: text.len() }
     }
 
-    fn check(problem: &StringSearch, output: &Output) -> Result<(), Wrong> {
+    fn check(problem: &StringSearch, output: &Output) -> Result<(), CheckFailure> {
         two_strings::check_match(problem, output.found)
     }
 }
@@ -163,8 +165,8 @@ mod tests {
     #[test]
     fn needles_that_do_not_fit_are_refused_before_any_draw() {
         let refused = |size, options: &[&str]| {
-            let settings = crate::Settings::parse(options.iter().copied()).expect("well formed");
-            NaiveStringMatcher.draws(size, &settings).err().map(|error| error.to_string())
+            let settings = crate::SamplerOptions::parse(options.iter().copied()).expect("well formed");
+            NaiveStringMatcher.problem_buffer(size, &settings).err().map(|error| error.to_string())
         };
         assert_eq!(refused(16, &["length_needle=-7"]), None);
         let reason = "a pattern of 8 needs a text of at least 9 letters, and size 16 leaves fewer";
