@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::{Int32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use clrs::{ContentHash, RandomState, Trajectories};
-use clrs_store::{Header, ReadLimits, SetReader, StoreErrorKind};
+use clrs::{ContentHash, RandomState, Spec, Trajectories};
+use clrs_store::native::Corruption;
+use clrs_store::{Header, OnExisting, ReadLimits, SetReader, SetWriter, StoreErrorKind};
 use common::{find, header, samples, write};
 use peak_alloc::PeakAlloc;
 
@@ -201,12 +202,42 @@ fn limits_apply_to_batches_and_to_sets() {
     assert_eq!(kind.to_string(), format!("record batch 0 is corrupt: it takes more than {} bytes of memory", size / 2));
     let kind = read(usize::MAX, size / 2).expect_err("above the limit").kind;
     assert!(matches!(kind, StoreErrorKind::SetTooLarge { max_bytes } if max_bytes == size / 2));
+
+    // Samples without a single cell take memory too.
+    let empty = trajectories.with_spec(&Spec::new(Vec::new()).expect("a spec"));
+    let data = bytes(&header("bfs", &empty), &empty);
+    let mut limits = ReadLimits::default();
+    limits.batch_bytes = 8 * empty.len();
+    let reader = SetReader::with_limits(Cursor::new(&data), Path::new("bytes"), limits);
+    let kind = reader.and_then(|mut reader| reader.read_all()).expect_err("above the limit").kind;
+    assert!(kind.to_string().ends_with("it takes more than 400 bytes of memory"), "{kind}");
+}
+
+#[test]
+fn overlapping_record_batches_are_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trajectories = samples(find("bfs"), &[5], 2);
+    let path = dir.path().join("set");
+    let mut writer = SetWriter::create(&path, &header("bfs", &trajectories), OnExisting::Fail).expect("created");
+    writer.write(&trajectories).expect("written");
+    writer.write(&trajectories).expect("written");
+    writer.finish().expect("finished");
+    let data = std::fs::read(&path).expect("read");
+    let (_, tail) = data.split_at(data.len() - 10);
+    let size = usize::try_from(i32::from_le_bytes(tail[..4].try_into().expect("four bytes"))).expect("a length");
+    let footer = arrow_ipc::root_as_footer(&data[data.len() - 10 - size..data.len() - 10]).expect("a footer");
+    let blocks = footer.recordBatches().expect("record batches");
+    assert_eq!(blocks.len(), 2);
+    // Both entries of the footer point to the first batch: a small file could claim any number of samples.
+    let twice = replaced(&data, &blocks.get(1).0, &blocks.get(0).0);
+    let kind = error_kind(&twice);
+    assert!(matches!(kind, StoreErrorKind::CorruptBatch { batch: 1, corruption: Corruption::OutOfBounds }), "{kind}");
 }
 
 #[cfg(unix)]
 #[test]
 fn special_files_are_refused_without_waiting() {
-    use clrs_store::{OnExisting, Set, tfds, verify};
+    use clrs_store::{Set, tfds, verify};
 
     let dir = tempfile::tempdir().expect("a directory");
     let registry = clrs::Registry::builtin();
@@ -227,7 +258,8 @@ fn special_files_are_refused_without_waiting() {
     let dataset = clrs_store::generate::DatasetSpec::new("bfs_train", find("bfs"), 4, 1, 1);
     for on_existing in [OnExisting::Fail, OnExisting::Replace] {
         let options = clrs_store::generate::GenerateOptions { on_existing, threads: 1 };
-        let error = clrs_store::generate::generate(&[dataset.clone()], dir.path(), options, &()).expect_err("not a file");
+        let error =
+            clrs_store::generate::generate(std::slice::from_ref(&dataset), dir.path(), options, &()).expect_err("not a file");
         assert!(!error.is_resolved_by_replacing(), "{error}");
     }
 
