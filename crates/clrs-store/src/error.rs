@@ -6,7 +6,7 @@ use clrs::ContentHash;
 
 use crate::native::{Corruption, FORMAT};
 use crate::set::ShardError;
-use crate::tfds::RecordError;
+use crate::tfds::{LayoutError, RecordError};
 
 /// An error of the store: the path it concerns, and what went wrong. Displays as one line.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub enum StoreErrorKind {
     #[error("`{0}` does not end in the name of a split, such as train, which TFDS needs")]
     NoSplit(String),
     #[error("{0}")]
-    Features(String),
+    Layout(#[from] LayoutError),
     #[error("record {record} is corrupt: {error}")]
     CorruptRecord {
         record: usize,

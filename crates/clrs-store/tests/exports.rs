@@ -81,30 +81,29 @@ fn npz_and_safetensors_contain_the_dense_arrays() {
 }
 
 /// Shape and values of nested lists.
-fn numbers(array: &ArrayRef) -> (Vec<usize>, Vec<f64>) {
+fn values(array: &ArrayRef) -> (Vec<usize>, Vec<f64>) {
     if let DataType::List(_) = array.data_type() {
-        let rows: Vec<(Vec<usize>, Vec<f64>)> =
-            array.as_list::<i32>().iter().map(|row| numbers(&row.expect("no null"))).collect();
+        let rows: Vec<(Vec<usize>, Vec<f64>)> = array.as_list::<i32>().iter().map(|row| values(&row.expect("no null"))).collect();
         let inner = rows.first().map(|(shape, _)| shape.clone()).unwrap_or_default();
         assert!(rows.iter().all(|(shape, _)| *shape == inner), "lists of one axis have one length");
         let shape = [array.len()].into_iter().chain(inner).collect();
-        return (shape, rows.into_iter().flat_map(|(_, numbers)| numbers).collect());
+        return (shape, rows.into_iter().flat_map(|(_, values)| values).collect());
     }
-    let numbers = match array.data_type() {
+    let values = match array.data_type() {
         DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
         DataType::Int8 => array.as_primitive::<Int8Type>().values().iter().map(|&x| f64::from(x)).collect(),
         DataType::Int32 => array.as_primitive::<Int32Type>().values().iter().map(|&x| f64::from(x)).collect(),
         DataType::Int64 => array.as_primitive::<Int64Type>().values().iter().map(|&x| x as f64).collect(),
         other => panic!("{other}"),
     };
-    (vec![array.len()], numbers)
+    (vec![array.len()], values)
 }
 
 fn check_row(row: &RecordBatch, sample: &Trajectory<'_>) {
     assert_eq!(row.column(0).as_primitive::<UInt32Type>().value(0) as usize, sample.nodes());
     assert_eq!(row.column(1).as_primitive::<UInt32Type>().value(0) as usize, sample.steps());
     for ((probe, cells), column) in sample.iter().zip(&row.columns()[2..]) {
-        let (shape, found) = numbers(column);
+        let (shape, found) = values(column);
         let rows = (probe.stage == Stage::Hint).then_some(sample.steps());
         let axes = match probe.location {
             clrs::Location::Node => vec![sample.nodes()],

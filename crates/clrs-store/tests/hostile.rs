@@ -242,8 +242,8 @@ fn special_files_are_refused_without_waiting() {
     let dir = tempfile::tempdir().expect("a directory");
     let registry = clrs::Registry::builtin();
     let pipe = dir.path().join("bfs_train.arrow");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
-    assert!(made.success());
+    let created = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(created.success());
     let endless = dir.path().join("bfs_val.arrow");
     std::os::unix::fs::symlink("/dev/zero", &endless).expect("linked");
     for path in [&pipe, &endless] {
@@ -271,8 +271,8 @@ fn special_files_are_refused_without_waiting() {
     assert!(matches!(refused.kind, StoreErrorKind::NotAFile), "{refused}");
     std::fs::remove_file(tfds_dir.join("features.json")).expect("removed");
     std::fs::write(tfds_dir.join("features.json"), parsers::FEATURES).expect("written");
-    let made = std::process::Command::new("mkfifo").arg(tfds_dir.join("dataset_info.json")).status().expect("mkfifo runs");
-    assert!(made.success());
+    let created = std::process::Command::new("mkfifo").arg(tfds_dir.join("dataset_info.json")).status().expect("mkfifo runs");
+    assert!(created.success());
     let refused = tfds::import(&tfds_dir, &out, &registry, OnExisting::Fail, &()).expect_err("not a file");
     assert!(matches!(refused.kind, StoreErrorKind::NotAFile), "{refused}");
 }

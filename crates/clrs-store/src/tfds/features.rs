@@ -6,6 +6,8 @@ use clrs::batch::row_shape;
 use clrs::{DType, Probe, Spec, Stage};
 use serde_json::{Value, json};
 
+use super::LayoutError;
+
 /// A feature: its type, and its shape in one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tensor {
@@ -61,15 +63,14 @@ pub(super) fn to_json(tensors: &Tensors) -> String {
 
 /// Parses the text of the file, in its current form and in those of older datasets: a `type` with its `content`, which may be
 /// JSON in a string.
-pub(super) fn from_json(text: &str) -> Result<Tensors, String> {
-    let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let content =
-        file.get("featuresDict").cloned().or_else(|| content_of(&file)).ok_or("the dictionary of features is missing")?;
+pub(super) fn from_json(text: &str) -> Result<Tensors, LayoutError> {
+    let file: Value = serde_json::from_str(text).map_err(|error| LayoutError::Json(error.to_string()))?;
+    let content = file.get("featuresDict").cloned().or_else(|| content_of(&file)).ok_or(LayoutError::NoDictionary)?;
     let features = content.get("features").unwrap_or(&content);
-    let features = features.as_object().ok_or("the dictionary of features is missing")?;
+    let features = features.as_object().ok_or(LayoutError::NoDictionary)?;
     let tensor = |(name, feature): (&String, &Value)| {
         let tensor = feature.get("tensor").cloned().or_else(|| content_of(feature));
-        let tensor = tensor.as_ref().and_then(tensor_of).ok_or_else(|| format!("`{name}` is not a numeric tensor"))?;
+        let tensor = tensor.as_ref().and_then(tensor_of).ok_or_else(|| LayoutError::NotNumeric(name.clone()))?;
         Ok((name.clone(), tensor))
     };
     features.iter().map(tensor).collect()
@@ -139,6 +140,6 @@ mod tests {
             assert!(from_json(text).is_err(), "{text}");
         }
         let text = r#"{"featuresDict": {"features": {"a": {"tensor": {"dtype": "string"}}}}}"#;
-        assert_eq!(from_json(text), Err("`a` is not a numeric tensor".into()));
+        assert_eq!(from_json(text), Err(LayoutError::NotNumeric("a".into())));
     }
 }

@@ -2,6 +2,8 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clrs::column::MAX_NODES;
+use clrs::registry::UnknownAlgorithm;
+use clrs::spec::DuplicateProbe;
 use clrs::trajectory::TrajectoriesError;
 use clrs::{AnyAlgorithm, Cells, Column, Kind, Location, Probe, Registry, Spec, Stage, Trajectories};
 use prost::Message;
@@ -27,6 +29,37 @@ pub struct ImportedSet {
     pub path: PathBuf,
     /// Contents of the file.
     pub summary: SetSummary,
+}
+
+/// Why a directory cannot be read as a set of TFDS.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
+pub enum LayoutError {
+    #[error("neither it nor a directory below contains {FEATURES_FILE}")]
+    NoFeatures,
+    #[error("`{0}` is not ALGORITHM_SPLIT, such as bfs_train")]
+    DirectoryName(String),
+    #[error(transparent)]
+    Algorithm(#[from] UnknownAlgorithm),
+    #[error("not JSON: {0}")]
+    Json(String),
+    #[error("the dictionary of features is missing")]
+    NoDictionary,
+    #[error("`{0}` is not a numeric tensor")]
+    NotNumeric(String),
+    #[error("the feature `{feature}` of {algorithm} is missing")]
+    MissingFeature { feature: String, algorithm: String },
+    #[error("{algorithm} has no probe for the feature `{feature}`")]
+    UnknownFeature { feature: String, algorithm: String },
+    #[error("no feature has from 1 to {MAX_NODES} nodes")]
+    Nodes,
+    #[error("`{feature}` does not have the type and shape of {nodes} nodes")]
+    Shape { feature: String, nodes: usize },
+    #[error(transparent)]
+    Spec(#[from] DuplicateProbe),
+    #[error("the shards of the split `{0}` are missing")]
+    NoShards(String),
 }
 
 /// What is wrong with a record.
@@ -69,7 +102,7 @@ pub fn import(
 ) -> Result<Vec<ImportedSet>, StoreError> {
     let found = find(dir)?;
     if found.is_empty() {
-        return Err(StoreErrorKind::Features(format!("neither it nor a directory below contains {FEATURES_FILE}"))).at(dir);
+        return Err(LayoutError::NoFeatures).at(dir);
     }
     std::fs::create_dir_all(out).at(out)?;
     found.iter().map(|set| import_set(set, out, registry, on_existing, progress)).collect()
@@ -109,13 +142,13 @@ fn import_set(
     let absolute = dir.canonicalize().at(dir)?;
     let name = absolute.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let split = name.rsplit_once('_').filter(|_| is_valid_set_name(&name));
-    let (algorithm, split) = split.ok_or_else(|| StoreErrorKind::NoSplit(name.clone())).at(dir)?;
-    let algorithm = registry.find(algorithm).map_err(|error| StoreErrorKind::Features(error.to_string())).at(dir)?;
+    let (algorithm, split) = split.ok_or_else(|| LayoutError::DirectoryName(name.clone())).at(dir)?;
+    let algorithm = registry.find(algorithm).map_err(LayoutError::from).at(dir)?;
 
     let features = dir.join(FEATURES_FILE);
-    let layout = Layout::new(&read_text(&features)?, algorithm).map_err(StoreErrorKind::Features).at(&features)?;
+    let layout = Layout::new(&read_text(&features)?, algorithm).at(&features)?;
     let info = dir.join(INFO_FILE);
-    let shards = shard_lengths(&read_text(&info)?, split).map_err(StoreErrorKind::Features).at(&info)?;
+    let shards = shard_lengths(&read_text(&info)?, split).at(&info)?;
     let mut trajectories = layout.trajectories();
     for (shard, &expected) in shards.iter().enumerate() {
         let path = dir.join(shard_name(split, shard, shards.len()));
@@ -154,7 +187,7 @@ fn import_set(
 
 fn read_text(path: &Path) -> Result<String, StoreError> {
     let bytes = read_regular(path, MAX_JSON_BYTES)?;
-    String::from_utf8(bytes).map_err(|_| StoreErrorKind::Features("not UTF-8 text".into())).at(path)
+    String::from_utf8(bytes).map_err(|error| LayoutError::Json(error.to_string())).at(path)
 }
 
 /// Writes the samples in the order of their indices.
@@ -195,17 +228,20 @@ pub struct Layout {
 
 impl Layout {
     /// Matches the text of a `features.json` with an algorithm. Hints may be missing: other versions have fewer.
-    pub fn new(text: &str, algorithm: &dyn AnyAlgorithm) -> Result<Layout, String> {
+    pub fn new(text: &str, algorithm: &dyn AnyAlgorithm) -> Result<Layout, LayoutError> {
         let found = from_json(text)?;
         let mut probes = Vec::new();
         for probe in algorithm.spec() {
             match found.get(&feature_name(probe)) {
                 Some(tensor) => probes.push(Probe { dtype: tensor.dtype, ..probe.clone() }),
                 None if probe.stage == Stage::Hint => {}
-                None => return Err(format!("the feature `{}` of {} is missing", feature_name(probe), algorithm.name())),
+                None => {
+                    let (feature, algorithm) = (feature_name(probe), algorithm.name().into());
+                    return Err(LayoutError::MissingFeature { feature, algorithm });
+                }
             }
         }
-        let spec = Spec::new(probes).map_err(|error| error.to_string())?;
+        let spec = Spec::new(probes)?;
         let shape = |location, stage: fn(Stage) -> bool| {
             let probe = spec.iter().find(|probe| probe.location == location && stage(probe.stage))?;
             found.get(&feature_name(probe)).map(|tensor: &Tensor| tensor.shape.clone())
@@ -214,17 +250,18 @@ impl Layout {
         let nodes =
             [Location::Node, Location::Edge].into_iter().find_map(|location| shape(location, |stage| stage != Stage::Hint));
         let nodes = nodes.and_then(|shape| shape.first().copied()).filter(|nodes| (1..=MAX_NODES).contains(nodes));
-        let nodes = nodes.ok_or_else(|| format!("no feature has from 1 to {MAX_NODES} nodes"))?;
+        let nodes = nodes.ok_or(LayoutError::Nodes)?;
         let hints = [Location::Node, Location::Edge, Location::Graph].into_iter().find_map(|location| shape(location, is_hint));
         let steps = hints.map_or(u32::MAX as usize, |shape| shape.first().copied().unwrap_or(0));
 
         // All shapes follow from the spec, nodes and steps: every feature must have the expected one, and no other may be present.
         let tensors = tensors(&spec, nodes, steps);
         if let Some(name) = found.keys().find(|&name| !tensors.contains_key(name)) {
-            return Err(format!("{} has no probe for the feature `{name}`", algorithm.name()));
+            let (feature, algorithm) = (name.clone(), algorithm.name().into());
+            return Err(LayoutError::UnknownFeature { feature, algorithm });
         }
         if let Some(name) = tensors.keys().find(|&name| found.get(name) != tensors.get(name)) {
-            return Err(format!("`{name}` does not have the type and shape of {nodes} nodes"));
+            return Err(LayoutError::Shape { feature: name.clone(), nodes });
         }
         Ok(Layout { spec, nodes, steps, tensors })
     }

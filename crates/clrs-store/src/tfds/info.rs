@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{DATASET, VERSION};
+use super::{DATASET, LayoutError, VERSION};
 
 /// Text of the file. Shard `i` has the samples from `bounds[i]` to `bounds[i + 1]`.
 pub(super) fn info(config: &str, split: &str, bytes: u64, bounds: &[usize]) -> String {
@@ -25,8 +25,8 @@ pub(super) fn info(config: &str, split: &str, bytes: u64, bounds: &[usize]) -> S
 }
 
 /// Reads the number of samples of every shard of a split.
-pub(super) fn shard_lengths(text: &str, split: &str) -> Result<Vec<u64>, String> {
-    let info: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub(super) fn shard_lengths(text: &str, split: &str) -> Result<Vec<u64>, LayoutError> {
+    let info: Value = serde_json::from_str(text).map_err(|error| LayoutError::Json(error.to_string()))?;
     let splits = info.get("splits").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let found = splits.iter().find(|info| info.get("name").and_then(Value::as_str) == Some(split));
     let lengths = found.and_then(|split| split.get("shardLengths")).and_then(Value::as_array);
@@ -35,5 +35,5 @@ pub(super) fn shard_lengths(text: &str, split: &str) -> Result<Vec<u64>, String>
         length => length.as_u64(),
     };
     let lengths: Option<Vec<u64>> = lengths.and_then(|lengths| lengths.iter().map(length).collect());
-    lengths.filter(|lengths| !lengths.is_empty()).ok_or_else(|| format!("the shards of the split `{split}` are missing"))
+    lengths.filter(|lengths| !lengths.is_empty()).ok_or_else(|| LayoutError::NoShards(split.into()))
 }
