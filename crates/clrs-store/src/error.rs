@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clrs::ContentHash;
 
 use crate::native::{Corruption, FORMAT};
-use crate::tfds::RecordError;
+use crate::set::ShardError;
+use crate::tfds::{LayoutError, RecordError};
 
 /// An error of the store: the path it concerns, and what went wrong. Displays as one line.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {
-    // The kind is part of the message; the chain goes on with its cause.
+    // The kind is part of the message; the chain continues with its cause.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.kind.source()
     }
@@ -37,38 +38,60 @@ impl std::error::Error for StoreError {
 pub enum StoreErrorKind {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("it exists already")]
+    #[error("already exists")]
     Exists,
-    #[error("this is no set of trajectories: {0}")]
+    #[error("exists and is not a regular file")]
+    NotAFile,
+    #[error("exists and is not a directory")]
+    NotADirectory,
+    #[error("its directory does not exist")]
+    NoDirectory,
+    #[error("larger than {max_bytes} bytes")]
+    FileTooLarge { max_bytes: u64 },
+    #[error("cannot be replaced: {error}; the previous version is in {}", .kept.display())]
+    NotRestored {
+        kept: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("not a set of trajectories: {0}")]
     NotASet(String),
     #[error(
-        "the file has format {found}; {} {} reads format {FORMAT}: use the version that wrote it, or a newer one",
+        "format {found} is not supported; {} {} reads format {FORMAT}: use the version that wrote the file, or a newer one",
         env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")
     )]
     UnsupportedFormat { found: String },
-    #[error("record batch {batch} is damaged: {corruption}")]
+    #[error("no set `{name}`: neither {name}.arrow nor its shards exist")]
+    MissingSet { name: String },
+    #[error("contains the set `{found}`, not `{expected}`")]
+    NameMismatch { expected: String, found: String },
+    #[error("contains trajectories of {found}, not of {expected}")]
+    AlgorithmMismatch { expected: String, found: String },
+    #[error("record batch {batch} is corrupt: {corruption}")]
     CorruptBatch {
         batch: usize,
         #[source]
         corruption: Corruption,
     },
-    #[error("it holds {found} samples, and says {expected}")]
+    #[error("contains {found} samples instead of {expected}")]
     SampleCount { expected: u64, found: u64 },
-    #[error("its values have the hash {found}, and it says {expected}: they are not what was written")]
+    #[error("the values have been changed: their hash is {found}, and {expected} was stored")]
     HashMismatch { expected: ContentHash, found: ContentHash },
-    #[error("the runs have other probes than the set")]
+    #[error("the trajectories do not have the probes of the set")]
     SpecMismatch,
-    #[error("a sample has {nodes} nodes, and the set was made for {max_nodes} at most")]
+    #[error("a sample has {nodes} nodes, and the set was created for at most {max_nodes}")]
     TooManyNodes { nodes: usize, max_nodes: usize },
-    #[error("a sample takes {bytes} bytes: no record batch holds more than {}", crate::native::MAX_BATCH_BYTES)]
+    #[error("a sample takes {bytes} bytes, more than the {} of a record batch", crate::native::MAX_BATCH_BYTES)]
     SampleTooLarge { bytes: usize },
+    #[error("the samples take more than {max_bytes} bytes of memory")]
+    SetTooLarge { max_bytes: usize },
     #[error("{0}")]
-    Shards(String),
-    #[error("TFDS needs the name of a split, and `{0}` does not end in one: give it one, such as train")]
+    Shards(#[from] ShardError),
+    #[error("`{0}` does not end in the name of a split, such as train, which TFDS needs")]
     NoSplit(String),
     #[error("{0}")]
-    Features(String),
-    #[error("record {record} is damaged: {error}")]
+    Layout(#[from] LayoutError),
+    #[error("record {record} is corrupt: {error}")]
     CorruptRecord {
         record: usize,
         #[source]
@@ -78,6 +101,26 @@ pub enum StoreErrorKind {
     Batch(#[from] clrs::batch::BatchError),
     #[error("cancelled")]
     Cancelled,
+}
+
+impl StoreErrorKind {
+    /// Whether writing the file again with [`OnExisting::Replace`](crate::OnExisting::Replace) resolves the error: a
+    /// regular file exists that is not to be replaced, is corrupt, or is another set.
+    ///
+    /// Programs can offer that. It is no help where a directory or a device is in the way.
+    pub fn is_resolved_by_replacing(&self) -> bool {
+        matches!(
+            self,
+            StoreErrorKind::Exists
+                | StoreErrorKind::NotASet(_)
+                | StoreErrorKind::UnsupportedFormat { .. }
+                | StoreErrorKind::NameMismatch { .. }
+                | StoreErrorKind::AlgorithmMismatch { .. }
+                | StoreErrorKind::CorruptBatch { .. }
+                | StoreErrorKind::SampleCount { .. }
+                | StoreErrorKind::HashMismatch { .. }
+        )
+    }
 }
 
 /// Attaches the path to an error.

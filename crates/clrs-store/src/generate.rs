@@ -1,8 +1,10 @@
-//! Makes sets and writes them: several at once, and pieces of a set too where threads are left.
+//! Generates sets and writes them.
 //!
-//! A set is drawn, run and written in pieces of a few megabytes, so it is never whole in memory. Neither the pieces nor
-//! anything else in a file depends on the number of threads.
+//! Several sets are generated at once, and chunks of one set too where threads are idle. A set is sampled, run and written
+//! in chunks of a few megabytes, so it is never in memory completely. Neither the chunks nor anything else in a file depends
+//! on the number of threads.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -10,80 +12,90 @@ use clrs::clrs30::{BenchmarkSet, Version};
 use clrs::sampling::{SampleError, Sampler, SamplerOptions, Seeding};
 use clrs::{AnyAlgorithm, Probe, Recorder, Spec};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::error::{At, StoreError, StoreErrorKind};
-use crate::file::OnExisting;
-use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetSummary, SetWriter, is_valid_set_name};
+use crate::file::{OnExisting, lossy_path};
+pub use crate::native::Shard;
+use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetSummary, SetWriter, file_name, is_valid_set_name};
 use crate::progress::Progress;
 
-/// A part of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// Which, counted from 0.
-    pub index: u32,
-    /// Number of shards of the set.
-    pub count: u32,
-}
-
-/// Everything that decides the values of a set, and its name.
+/// Everything that determines the values and the name of a set.
 #[derive(Clone)]
 pub struct DatasetSpec {
     /// Name of the set, and of its file.
     pub name: String,
-    /// Whose runs it holds.
+    /// The algorithm.
     pub algorithm: &'static dyn AnyAlgorithm,
-    /// The probes that are kept.
+    /// The probes that are stored.
     pub spec: Spec,
-    /// The size that problems are drawn at.
+    /// Size that problems are sampled at.
     pub size: usize,
-    /// How many samples the set has, over all its shards.
+    /// Number of samples of the set, all shards together.
     pub samples: usize,
-    /// The seed.
+    /// Seed of the sampler.
     pub seed: u32,
     /// How samples get their random numbers.
     pub seeding: Seeding,
-    /// Options of the distribution.
+    /// Options of the sampler.
     pub sampler_options: SamplerOptions,
-    /// The part to make.
+    /// The shard to generate; all samples if `None`.
     pub shard: Option<Shard>,
-    /// The benchmark it belongs to.
+    /// The benchmark that the set is part of.
     pub benchmark: Option<Version>,
 }
 
 impl DatasetSpec {
-    /// A set of the benchmark.
-    pub fn of_benchmark(version: Version, set: BenchmarkSet) -> DatasetSpec {
+    /// A set with all probes of an algorithm, default sampler options and the reference's seeding.
+    pub fn new(
+        name: impl Into<String>,
+        algorithm: &'static dyn AnyAlgorithm,
+        size: usize,
+        samples: usize,
+        seed: u32,
+    ) -> DatasetSpec {
         DatasetSpec {
-            name: set.name(),
-            algorithm: set.algorithm,
-            spec: set.spec,
-            size: set.size,
-            samples: set.samples,
-            seed: set.seed,
+            name: name.into(),
+            algorithm,
+            spec: Spec::from(algorithm.spec()),
+            size,
+            samples,
+            seed,
             seeding: Seeding::Reference,
             sampler_options: SamplerOptions::default(),
             shard: None,
-            benchmark: Some(version),
+            benchmark: None,
         }
     }
 
-    /// Where the set, or the shard of it, is written.
-    pub fn path(&self, folder: &Path) -> PathBuf {
-        folder.join(match self.shard {
-            None => format!("{}.arrow", self.name),
-            Some(Shard { index, count }) => format!("{}-{index:05}-of-{count:05}.arrow", self.name),
-        })
+    /// A set of the benchmark.
+    pub fn of_benchmark(version: Version, set: BenchmarkSet) -> DatasetSpec {
+        let dataset = DatasetSpec::new(set.name(), set.algorithm, set.size, set.samples, set.seed);
+        DatasetSpec { spec: set.spec, benchmark: Some(version), ..dataset }
+    }
+
+    /// One shard of the set. Samples of shards have independent random numbers ([`Seeding::Parallel`]): with the reference's
+    /// single stream, a shard would have to sample all problems before its own.
+    #[must_use]
+    pub fn with_shard(self, shard: Shard) -> DatasetSpec {
+        DatasetSpec { shard: Some(shard), seeding: Seeding::Parallel, ..self }
+    }
+
+    /// Path of the file of the set, or of its shard, in a directory.
+    pub fn path(&self, dir: &Path) -> PathBuf {
+        dir.join(file_name(&self.name, self.shard))
     }
 
     /// Indices of the samples to generate: all of them, or those of the shard.
     pub fn sample_range(&self) -> Range<usize> {
-        let Some(Shard { index, count }) = self.shard else { return 0..self.samples };
-        let start = |index: u32| (self.samples as u128 * u128::from(index) / u128::from(count)) as usize;
-        start(index)..start(index + 1)
+        let Some(shard) = self.shard else { return 0..self.samples };
+        let Range { start, end } = shard.range(self.samples as u64);
+        let index = |index: u64| usize::try_from(index).unwrap_or(self.samples);
+        index(start)..index(end)
     }
 
-    /// No more cells than this are written: a guess at the work.
-    fn most_cells(&self) -> usize {
+    /// Upper bound of the number of cells: an estimate of the work.
+    fn max_cells(&self) -> usize {
         let steps = self.algorithm.max_steps(self.size);
         let row = |probe: &Probe| probe.rows(steps).saturating_mul(probe.width(self.size));
         self.spec.iter().map(row).fold(0, usize::saturating_add).saturating_mul(self.sample_range().len())
@@ -102,109 +114,165 @@ impl DatasetSpec {
                 seed: self.seed,
                 seeding: self.seeding,
                 options: self.sampler_options.iter().map(|(name, value)| (name.into(), value.into())).collect(),
-                shard: self.shard.map(|Shard { index, count }| (index, count)),
+                shard: self.shard,
                 ..Provenance::default()
             },
         }
     }
 }
 
-/// How sets are made.
+/// Options of [`generate`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GenerateOptions {
-    /// What is done where a file is there that is not the set.
+    /// What to do with a file that is not the requested set, or is corrupt. Complete sets that equal the request are kept.
     pub on_existing: OnExisting,
-    /// Threads to work on; 0 for as many as there are cores.
+    /// Number of threads; 0 for as many as cores.
     pub threads: usize,
 }
 
-/// What became of a dataset.
-#[derive(Clone, Debug)]
+/// A set that was generated, or existed already.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct GeneratedSet {
-    /// Its file.
+    /// Path of the file.
+    #[serde(serialize_with = "lossy_path")]
     pub path: PathBuf,
-    /// What the file holds.
+    /// Contents of the file.
     pub summary: SetSummary,
-    /// Whether it was there already, whole.
+    /// Whether the same set existed already, complete and with the values it was written with.
     pub cached: bool,
 }
 
-/// Why sets could not be made.
+/// Why sets could not be generated.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
 pub enum GenerateError {
     #[error("{name}: {error}")]
-    Sample { name: String, error: SampleError },
+    Sample {
+        name: String,
+        #[source]
+        error: SampleError,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{}: another set is there, {difference}; choose another folder or name, or replace it", .path.display())]
+    #[error("{}: exists and is another set, {difference}", .path.display())]
     Conflict { path: PathBuf, difference: String },
-    #[error("two sets are called {0}: give them names of their own")]
+    #[error("two sets have the name {0}")]
     DuplicateName(String),
-    #[error("`{0}` cannot be the name of a set: letters, digits, _ - . and @ can, and no . at the start")]
+    #[error("`{0}` is not a valid name for a set: use letters, digits, _, -, . and @, and no . at the start")]
     InvalidName(String),
-    #[error("stopped")]
+    #[error("{name}: shard {index} of {count} does not exist")]
+    InvalidShard { name: String, index: u32, count: u32 },
+    #[error("{name}: shards need parallel seeding, since the reference's samples are one stream of random numbers")]
+    ShardedStream { name: String },
+    #[error("cancelled")]
     Cancelled,
     #[error("cannot start threads: {0}")]
     Threads(String),
 }
 
-/// Makes every set that is not there yet, whole and the same, and the folder if need be. What was made before an error, or a stop, stays.
+impl GenerateError {
+    /// Whether [`OnExisting::Replace`] resolves the error: the file exists and is another set, or is corrupt.
+    pub fn is_resolved_by_replacing(&self) -> bool {
+        match self {
+            GenerateError::Conflict { .. } => true,
+            GenerateError::Store(error) => error.kind.is_resolved_by_replacing(),
+            _ => false,
+        }
+    }
+}
+
+/// Generates sets into a directory, which is created if necessary.
+///
+/// Sets that exist already, complete and with the same settings, are kept after their values have been compared with their
+/// content hash; so an interrupted call is completed by repeating it. Sets that were written before an error or a
+/// cancellation stay.
+///
+/// # Examples
+///
+/// ```
+/// use clrs::Registry;
+/// use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
+///
+/// let dir = tempfile::tempdir()?;
+/// let registry = Registry::builtin();
+/// let dataset = DatasetSpec::new("heapsort_train", registry.find("heapsort")?, 8, 5, 1);
+/// let sets = generate(&[dataset.clone()], dir.path(), GenerateOptions::default(), &())?;
+/// assert_eq!((sets[0].summary.samples, sets[0].cached), (5, false));
+/// let again = generate(&[dataset], dir.path(), GenerateOptions::default(), &())?;
+/// assert_eq!((again[0].summary, again[0].cached), (sets[0].summary, true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn generate(
     datasets: &[DatasetSpec],
-    folder: &Path,
+    dir: &Path,
     options: GenerateOptions,
     progress: &dyn Progress,
 ) -> Result<Vec<GeneratedSet>, GenerateError> {
-    let mut names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-    names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(GenerateError::DuplicateName(twice[0].into()));
-    }
-    if let Some(dataset) = datasets.iter().find(|dataset| !is_valid_set_name(&dataset.name)) {
-        return Err(GenerateError::InvalidName(dataset.name.clone()));
-    }
-    std::fs::create_dir_all(folder).at(folder)?;
+    validate(datasets)?;
+    std::fs::create_dir_all(dir).at(dir)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
-    // Threads without a set of their own help with the pieces of others'. Few pieces are in memory at a time.
-    let at_once = (4 * pool.current_num_threads() / datasets.len().max(1)).clamp(1, pool.current_num_threads());
+    // Threads without a set work on chunks of other sets. Few chunks are in memory at a time.
+    let concurrent_chunks = (4 * pool.current_num_threads() / datasets.len().max(1)).clamp(1, pool.current_num_threads());
     let mut order: Vec<usize> = (0..datasets.len()).collect();
-    order.sort_by_key(|&place| std::cmp::Reverse(datasets[place].most_cells()));
-    let mut made: Vec<(usize, GeneratedSet)> = pool.install(|| {
+    order.sort_by_key(|&index| std::cmp::Reverse(datasets[index].max_cells()));
+    let mut sets: Vec<(usize, GeneratedSet)> = pool.install(|| {
         // One at a time and the largest first, so that no thread is left with a large one at the end.
-        let make = |&place: &usize| Ok((place, make_set(&datasets[place], folder, options.on_existing, at_once, progress)?));
-        order.iter().par_bridge().map(make).collect::<Result<_, GenerateError>>()
+        let generate = |&index: &usize| {
+            let set = generate_set(&datasets[index], dir, options.on_existing, concurrent_chunks, progress)?;
+            Ok((index, set))
+        };
+        order.iter().par_bridge().map(generate).collect::<Result<_, GenerateError>>()
     })?;
-    made.sort_by_key(|(place, _)| *place);
-    Ok(made.into_iter().map(|(_, made)| made).collect())
+    sets.sort_by_key(|(index, _)| *index);
+    Ok(sets.into_iter().map(|(_, set)| set).collect())
 }
 
-/// What a record batch should weigh: enough for compression, little enough for memory.
-const PIECE_BYTES: usize = 4 << 20;
-/// Samples that show how much one weighs.
-const FIRST_PIECE: usize = 4;
-/// Problems are kept until they are run: not too many at once.
-const MOST_SAMPLES: usize = 4096;
+/// Checks what can be checked before any work.
+fn validate(datasets: &[DatasetSpec]) -> Result<(), GenerateError> {
+    let mut files = BTreeSet::new();
+    for dataset in datasets {
+        if !files.insert(file_name(&dataset.name, dataset.shard)) {
+            return Err(GenerateError::DuplicateName(dataset.name.clone()));
+        }
+        if !is_valid_set_name(&dataset.name) {
+            return Err(GenerateError::InvalidName(dataset.name.clone()));
+        }
+        if let Some(Shard { index, count }) = dataset.shard.filter(|shard| shard.index >= shard.count) {
+            return Err(GenerateError::InvalidShard { name: dataset.name.clone(), index, count });
+        }
+        if dataset.shard.is_some() && dataset.seeding == Seeding::Reference {
+            return Err(GenerateError::ShardedStream { name: dataset.name.clone() });
+        }
+    }
+    Ok(())
+}
 
-fn make_set(
+/// Memory of a chunk, which becomes a record batch: enough for compression, little enough to have several.
+const CHUNK_BYTES: usize = 4 << 20;
+/// Number of samples from which the memory of one is estimated.
+const FIRST_CHUNK: usize = 4;
+/// Maximum number of samples of a chunk: problems are in memory until they are run.
+const MAX_CHUNK_SAMPLES: usize = 4096;
+
+fn generate_set(
     dataset: &DatasetSpec,
-    folder: &Path,
+    dir: &Path,
     on_existing: OnExisting,
-    at_once: usize,
+    concurrent_chunks: usize,
     progress: &dyn Progress,
 ) -> Result<GeneratedSet, GenerateError> {
-    let path = dataset.path(folder);
+    let path = dataset.path(dir);
     if path.exists() {
-        match is_there(dataset, &path) {
+        match check_cached(dataset, &path, progress) {
             Ok(summary) => {
-                let set = GeneratedSet { path, summary, cached: true };
-                progress.add_samples(&dataset.name, dataset.sample_range().len());
                 progress.finish_set(&dataset.name);
-                return Ok(set);
+                return Ok(GeneratedSet { path, summary, cached: true });
             }
-            Err(error) if on_existing == OnExisting::Fail => return Err(error),
-            Err(_) => {}
+            Err(error) if on_existing == OnExisting::Replace && error.is_resolved_by_replacing() => {}
+            Err(error) => return Err(error),
         }
     }
     let sampled = |error: SampleError| GenerateError::Sample { name: dataset.name.clone(), error };
@@ -220,37 +288,37 @@ fn make_set(
     );
     let mut sampler = sampler.map_err(sampled)?;
 
-    // The first samples say how wide nodes are, and how many samples make a piece; neither depends on threads.
+    // The first samples determine the width of nodes and the number of samples of a chunk; neither depends on threads.
     let mut recorder = dataset.algorithm.recorder();
-    let begin = FIRST_PIECE.min(count);
-    sampler.record(begin, &mut recorder).map_err(|error| sampled(error.into()))?;
-    let nodes = recorder.trajectories().iter().map(|run| run.nodes()).max().unwrap_or(dataset.size);
-    let piece = (PIECE_BYTES * begin.max(1) / recorder.trajectories().bytes().max(1)).clamp(1, MOST_SAMPLES);
+    let sampled_first = FIRST_CHUNK.min(count);
+    sampler.record(sampled_first, &mut recorder).map_err(|error| sampled(error.into()))?;
+    let nodes = recorder.trajectories().iter().map(|sample| sample.nodes()).max().unwrap_or(dataset.size);
+    let chunk = (CHUNK_BYTES * sampled_first.max(1) / recorder.trajectories().bytes().max(1)).clamp(1, MAX_CHUNK_SAMPLES);
     let mut writer = SetWriter::create(&path, &dataset.header(nodes), on_existing)?;
     let encoder = writer.encoder();
     writer.append(encode(dataset, &encoder, &mut recorder).at(&path)?)?;
-    progress.add_samples(&dataset.name, begin);
+    progress.add_samples(&dataset.name, sampled_first);
 
     let mut recorders = vec![recorder];
-    let mut left = count - begin;
+    let mut left = count - sampled_first;
     while left > 0 {
         if progress.is_cancelled() {
             return Err(GenerateError::Cancelled);
         }
-        let now = left.min(piece * at_once);
+        let now = left.min(chunk * concurrent_chunks);
         sampler.draw(now).map_err(|error| sampled(error.into()))?;
-        let pieces: Vec<Range<usize>> = (0..now).step_by(piece).map(|start| start..now.min(start + piece)).collect();
-        let run = |recorder: &mut Recorder, places: &Range<usize>| {
+        let chunks: Vec<Range<usize>> = (0..now).step_by(chunk).map(|start| start..now.min(start + chunk)).collect();
+        let run = |recorder: &mut Recorder, samples: &Range<usize>| {
             recorder.clear();
-            places
+            samples
                 .clone()
-                .try_for_each(|place| sampler.problems().record(place, recorder))
+                .try_for_each(|sample| sampler.problems().record(sample, recorder))
                 .map_err(|error| sampled(error.into()))?;
             Ok::<_, GenerateError>(encode(dataset, &encoder, recorder).at(&path)?)
         };
-        recorders.resize_with(pieces.len().max(recorders.len()), || dataset.algorithm.recorder());
-        let pieces = recorders.par_iter_mut().zip(&pieces).map(|(recorder, places)| run(recorder, places));
-        let encoded = pieces.collect::<Result<Vec<_>, _>>()?;
+        recorders.resize_with(chunks.len().max(recorders.len()), || dataset.algorithm.recorder());
+        let chunks = recorders.par_iter_mut().zip(&chunks).map(|(recorder, samples)| run(recorder, samples));
+        let encoded = chunks.collect::<Result<Vec<_>, _>>()?;
         encoded.into_iter().try_for_each(|encoded| writer.append(encoded))?;
         left -= now;
         progress.add_samples(&dataset.name, now);
@@ -260,7 +328,7 @@ fn make_set(
     Ok(GeneratedSet { path, summary, cached: false })
 }
 
-/// Compresses what was recorded, under the dataset's spec.
+/// Encodes the recorded trajectories with the probes of the set.
 fn encode(dataset: &DatasetSpec, encoder: &Encoder, recorder: &mut Recorder) -> Result<Encoded, StoreErrorKind> {
     if recorder.trajectories().spec() == &dataset.spec {
         return encoder.encode(recorder.trajectories());
@@ -269,22 +337,42 @@ fn encode(dataset: &DatasetSpec, encoder: &Encoder, recorder: &mut Recorder) -> 
     encoder.encode(&recorded.into_trajectories().with_spec(&dataset.spec))
 }
 
-/// What the file holds, if it is the planned set, whole.
-fn is_there(dataset: &DatasetSpec, path: &Path) -> Result<SetSummary, GenerateError> {
-    let reader = SetReader::open(path)?;
+/// Contents of an existing file, if it is the requested set and complete. All of its values are read to compare the hash.
+fn check_cached(dataset: &DatasetSpec, path: &Path, progress: &dyn Progress) -> Result<SetSummary, GenerateError> {
+    let mut reader = SetReader::open(path)?;
     let header = reader.header();
-    let planned = dataset.header(header.max_nodes);
-    let other = |difference: &str| GenerateError::Conflict { path: path.into(), difference: difference.into() };
-    let (there, ours) = (&header.provenance, &planned.provenance);
-    if header.algorithm != planned.algorithm {
-        return Err(other(&format!("of {}", header.algorithm)));
+    let requested = dataset.header(header.max_nodes);
+    let conflict = |difference: String| GenerateError::Conflict { path: path.into(), difference };
+    let (found, expected) = (&header.provenance, &requested.provenance);
+    if header.name != requested.name {
+        return Err(conflict(header.name.clone()));
     }
-    if (&there.benchmark, there.size, there.samples, there.seed, there.seeding, &there.options, &there.shard)
-        != (&ours.benchmark, ours.size, ours.samples, ours.seed, ours.seeding, &ours.options, &ours.shard)
-        || header.spec != planned.spec
+    if header.algorithm != requested.algorithm {
+        return Err(conflict(format!("of {}", header.algorithm)));
+    }
+    if (&found.benchmark, found.size, found.samples, found.seed, found.seeding, &found.options, &found.shard)
+        != (
+            &expected.benchmark,
+            expected.size,
+            expected.samples,
+            expected.seed,
+            expected.seeding,
+            &expected.options,
+            &expected.shard,
+        )
+        || header.spec != requested.spec
     {
-        return Err(other("made with other settings"));
+        return Err(conflict("generated with other settings".into()));
     }
     let bytes = path.metadata().at(path)?.len();
-    Ok(SetSummary { hash: reader.hash(), samples: reader.samples(), bytes })
+    let (hash, samples) = (reader.hash(), reader.samples());
+    for batch in reader.batches() {
+        if progress.is_cancelled() {
+            return Err(GenerateError::Cancelled);
+        }
+        batch?;
+    }
+    // Not before: a corrupt set may be generated again, and is counted then.
+    progress.add_samples(&dataset.name, dataset.sample_range().len());
+    Ok(SetSummary { hash, samples, bytes })
 }

@@ -1,16 +1,22 @@
-//! Files of the benchmark: the native store, and what others read.
+//! Files of the CLRS benchmark: the native store, exports to other formats, imports.
 //!
 //! - [`native`]: sets as Arrow IPC files, typed and ragged, with their spec, provenance and content hash.
-//! - [`generate`], [`verify`], [`stats`]: sets are made, checked and described.
+//! - [`Set`]: a set that is one file or several shards.
+//! - [`generate`], [`verify`], [`stats`]: generate, check and describe sets.
 //! - [`npz`], [`safetensors`]: dense arrays in the reference's layout.
-//! - [`parquet`]: a row per sample, for data frames and Hugging Face's `datasets`.
-//! - [`tfds`]: what the reference's own client reads; and from there into native sets.
+//! - [`parquet`]: one row per sample, for data frames and Hugging Face's `datasets`.
+//! - [`tfds`]: the TensorFlow Datasets directories that the reference's client reads; exports and imports.
 //!
-//! A file appears under its name when it is whole, and takes no other's place unless asked to ([`OnExisting`]). Files that are
-//! read are not trusted: what they claim is bounded before memory is taken for it, and checked before it is used.
+//! # Invariants
+//!
+//! - A file appears under its name only when it is complete, and replaces another only if asked to ([`OnExisting`]).
+//! - Files are not trusted when read: only regular files are opened, lengths are compared with the file's own size and
+//!   with explicit limits ([`ReadLimits`]) before memory is allocated, and values are validated before they are used.
+//! - All values of a set are compared with its content hash whenever all of them are read.
 
 mod dense;
 mod error;
+mod export;
 mod file;
 pub mod generate;
 pub mod native;
@@ -24,7 +30,8 @@ pub mod tfds;
 pub mod verify;
 
 pub use error::{StoreError, StoreErrorKind};
-pub use file::{OnExisting, sync, write_atomic};
-pub use native::{Header, Provenance, SetReader, SetSummary, SetWriter};
+pub use export::{ExportFormat, estimate_export_bytes};
+pub use file::{AtomicFile, OnExisting, open_regular, read_regular, sync, write_atomic, write_atomic_durable};
+pub use native::{Header, Provenance, ReadLimits, SetReader, SetSummary, SetWriter, Shard};
 pub use progress::Progress;
-pub use set::Set;
+pub use set::{Set, ShardError};

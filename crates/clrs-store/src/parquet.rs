@@ -1,20 +1,19 @@
-//! A row per sample, for `datasets.load_dataset("parquet", data_files=...)` and every other reader of Parquet.
+//! One row per sample, for `datasets.load_dataset("parquet", data_files=...)` and other readers of Parquet.
 //!
-//! Columns are `nodes`, `steps`, and a probe each under `input/NAME`, `output/NAME` or `hint/NAME`, as nested lists of their
-//! true shape: `[N]` for nodes, `[N, N]` for edges, a number for graphs, and with the steps in front for hints. Nothing is
-//! padded. The cells are what one would compute with:
+//! Columns are `nodes`, `steps`, and one per probe named `input/NAME`, `output/NAME` or `hint/NAME`, as nested lists of the
+//! true shape: `[N]` for nodes, `[N, N]` for edges, a scalar for graphs, with the steps in front for hints. Nothing is padded.
 //!
 //! | kind | cell |
 //! |---|---|
 //! | scalar | `double`, or `int64` where the reference has integers |
-//! | mask | `int8`: 0, 1, or -1 where the question is not asked |
+//! | mask | `int8`: 0, 1, or -1 where it is masked out |
 //! | one-hot mask | `int8` over the nodes: 1 at one of them |
-//! | categorical | `int8`: the class, or -1 where the question is not asked |
+//! | categorical | `int8`: the class, or -1 where it is masked out |
 //! | pointer, permutation | `int32`: the node |
 //!
-//! Where all samples have the same number of nodes, columns of two and three axes are declared as `Array2D` and `Array3D` of
-//! the `datasets` library, so that they arrive as arrays. Other readers see the lists. The file's metadata has the set's
-//! [`Header`] as JSON under `clrs.header`.
+//! If all samples have the same number of nodes, columns of two and three axes are declared as `Array2D` and `Array3D` of the
+//! `datasets` library, which then loads them as arrays. Other readers see the lists. The file's metadata has the [`Header`]
+//! of the set as JSON under `clrs.header`.
 
 use std::io;
 use std::path::Path;
@@ -37,22 +36,22 @@ use crate::native::{HEADER_KEY, Header};
 use crate::progress::Progress;
 use crate::set::Set;
 
-/// Writes a whole set, a record batch at a time.
+/// Writes a complete set, one record batch at a time.
 pub fn export(set: &mut Set, path: &Path, on_existing: OnExisting, progress: &dyn Progress) -> Result<(), StoreError> {
     let mut file = AtomicFile::create(path, on_existing)?;
     let nodes = same_nodes(set)?;
     let schema = Arc::new(schema(set.header(), nodes));
-    let writer = ArrowWriter::try_new(file.file(), Arc::clone(&schema), Some(properties(set.header())));
+    let writer = ArrowWriter::try_new(&mut file, Arc::clone(&schema), Some(properties(set.header())));
     let mut writer = writer.map_err(into_io).at(path)?;
     let name = set.header().name.clone();
-    for runs in set.batches() {
+    for trajectories in set.batches() {
         if progress.is_cancelled() {
             return Err(StoreErrorKind::Cancelled).at(path);
         }
-        let runs = runs?;
-        let batch = record_batch(&runs, &schema).at(path)?;
+        let trajectories = trajectories?;
+        let batch = record_batch(&trajectories, &schema).at(path)?;
         writer.write(&batch).map_err(into_io).at(path)?;
-        progress.add_samples(&name, runs.len());
+        progress.add_samples(&name, trajectories.len());
     }
     writer.close().map_err(into_io).at(path)?;
     file.commit()?;
@@ -62,19 +61,13 @@ pub fn export(set: &mut Set, path: &Path, on_existing: OnExisting, progress: &dy
 
 /// The number of nodes, if all samples have the same.
 fn same_nodes(set: &mut Set) -> Result<Option<usize>, StoreError> {
-    let mut same = None;
-    for runs in set.batches() {
-        for run in runs?.iter() {
-            if *same.get_or_insert(run.nodes()) != run.nodes() {
-                return Ok(None);
-            }
-        }
-    }
-    Ok(same)
+    let extents = set.extents()?;
+    let first = extents.first().map(|extent| extent.nodes);
+    Ok(first.filter(|&nodes| extents.iter().all(|extent| extent.nodes == nodes)))
 }
 
 fn properties(header: &Header) -> WriterProperties {
-    let json = serde_json::to_string(header).expect("strings, numbers and lists");
+    let json = serde_json::to_string(header).expect("a header is valid JSON");
     WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![KeyValue::new(HEADER_KEY.to_owned(), json)]))
@@ -93,7 +86,7 @@ fn schema(header: &Header, nodes: Option<usize>) -> Schema {
     Schema::new(extents.into_iter().chain(probes).collect::<Vec<_>>())
 }
 
-/// How the `datasets` library marks a column as an array.
+/// Metadata by which the `datasets` library recognizes a column of arrays.
 fn array_type(probe: &Probe, nodes: usize) -> Metadata {
     let dtype = match cell_type(probe) {
         DataType::Float64 => "float64",
@@ -117,7 +110,7 @@ fn cell_type(probe: &Probe) -> DataType {
     }
 }
 
-/// The axes of one row.
+/// Shape of one step.
 fn row_axes(probe: &Probe, nodes: usize) -> Vec<usize> {
     match probe.location {
         Location::Node => vec![nodes],
@@ -126,7 +119,7 @@ fn row_axes(probe: &Probe, nodes: usize) -> Vec<usize> {
     }
 }
 
-/// How many axes a column has, that of the samples not counted.
+/// Number of axes of a column, without that of the samples.
 fn axes(probe: &Probe) -> usize {
     usize::from(probe.stage == Stage::Hint) + row_axes(probe, 1).len()
 }
@@ -135,22 +128,22 @@ fn nested(cell: DataType, axes: usize) -> DataType {
     (0..axes).fold(cell, |inner, _| DataType::List(item(inner)))
 }
 
-/// Lists as pyarrow makes them.
+/// Lists as pyarrow writes them.
 fn item(cell: DataType) -> Arc<Field> {
     Arc::new(Field::new("item", cell, true))
 }
 
-fn record_batch(runs: &Trajectories, schema: &SchemaRef) -> io::Result<RecordBatch> {
-    let nodes = runs.iter().map(|run| run.nodes());
-    let steps = runs.iter().map(|run| run.steps());
+fn record_batch(trajectories: &Trajectories, schema: &SchemaRef) -> io::Result<RecordBatch> {
+    let nodes = trajectories.iter().map(|sample| sample.nodes());
+    let steps = trajectories.iter().map(|sample| sample.steps());
     let mut columns = vec![counts(nodes)?, counts(steps)?];
-    for (place, probe) in runs.spec().iter().enumerate() {
-        let mut column = cells(runs, place, probe);
-        // Innermost axis first: how long every list of that axis is.
+    for (index, probe) in trajectories.spec().iter().enumerate() {
+        let mut column = cells(trajectories, index, probe);
+        // Innermost axis first: the length of every list of that axis.
         for axis in (0..axes(probe)).rev() {
-            let lengths = runs.iter().flat_map(|run| {
-                let steps = (probe.stage == Stage::Hint).then_some(run.steps());
-                let shape: Vec<usize> = steps.into_iter().chain(row_axes(probe, run.nodes())).collect();
+            let lengths = trajectories.iter().flat_map(|sample| {
+                let steps = (probe.stage == Stage::Hint).then_some(sample.steps());
+                let shape: Vec<usize> = steps.into_iter().chain(row_axes(probe, sample.nodes())).collect();
                 std::iter::repeat_n(shape[axis], shape[..axis].iter().product())
             });
             let offsets = OffsetBuffer::from_lengths(lengths);
@@ -168,13 +161,13 @@ fn counts(counts: impl Iterator<Item = usize>) -> io::Result<ArrayRef> {
 }
 
 /// All cells of a probe, end to end.
-#[expect(clippy::cast_possible_truncation, reason = "probes that are integers outside hold whole numbers")]
-#[expect(clippy::cast_possible_wrap, reason = "there are at most 65536 nodes")]
-fn cells(runs: &Trajectories, place: usize, probe: &Probe) -> ArrayRef {
+#[expect(clippy::cast_possible_truncation, reason = "scalars of probes with an integer dtype are integers")]
+#[expect(clippy::cast_possible_wrap, reason = "a sample has at most 65536 nodes")]
+fn cells(trajectories: &Trajectories, index: usize, probe: &Probe) -> ArrayRef {
     if probe.kind == Kind::MaskOne {
-        return one_hot(runs, place);
+        return one_hot(trajectories, index);
     }
-    match runs.cells(place, 0..runs.len()) {
+    match trajectories.cells(index, 0..trajectories.len()) {
         Cells::Scalar(cells) if probe.dtype == DType::I64 => array::<Int64Type>(cells.iter().map(|&x| x as i64).collect()),
         Cells::Scalar(cells) => array::<Float64Type>(cells.to_vec()),
         Cells::Class(cells) => array::<Int8Type>(cells.to_vec()),
@@ -182,13 +175,13 @@ fn cells(runs: &Trajectories, place: usize, probe: &Probe) -> ArrayRef {
     }
 }
 
-fn one_hot(runs: &Trajectories, place: usize) -> ArrayRef {
+fn one_hot(trajectories: &Trajectories, index: usize) -> ArrayRef {
     let mut cells = Vec::new();
-    for run in runs.iter() {
-        let Cells::Node(rows) = run.cells(place) else { unreachable!("a one-hot mask is kept as its node") };
+    for sample in trajectories.iter() {
+        let Cells::Node(rows) = sample.cells(index) else { unreachable!("a one-hot mask is stored as its node") };
         for &row in rows {
             let start = cells.len();
-            cells.resize(start + run.nodes(), 0);
+            cells.resize(start + sample.nodes(), 0);
             cells[start + row as usize] = 1;
         }
     }

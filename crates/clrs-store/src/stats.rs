@@ -1,24 +1,29 @@
-//! What a set is like: how many nodes and steps its samples have, and how its values are spread.
+//! Statistics of a set: nodes and steps of its samples, and the distribution of its values.
 
 use clrs::{Cells, Kind, Probe, Spec, Trajectories};
 use serde::Serialize;
 
-/// Numbers of one set.
+use crate::error::StoreError;
+use crate::set::Set;
+
+/// Statistics of one set.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Stats {
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Nodes of a sample.
+    /// Nodes per sample.
     pub nodes: Range,
-    /// Hint steps of a sample.
+    /// Hint steps per sample.
     pub steps: Range,
     /// Every probe, in the order of the spec.
     pub probes: Vec<ProbeStats>,
 }
 
-/// The least, the mean and the most of something.
+/// Minimum, mean and maximum of values. Without values, the minimum is above the maximum, and JSON has `null` for both.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "documented by the struct")]
+#[non_exhaustive]
 pub struct Range {
     pub min: f64,
     pub mean: f64,
@@ -27,122 +32,152 @@ pub struct Range {
     count: u64,
 }
 
-/// How the values of a probe are spread.
+/// Statistics of the values of one probe.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ProbeStats {
-    /// The probe's name.
+    /// Name of the probe.
     pub name: String,
-    /// All cells of all samples.
+    /// Number of cells of all samples.
     pub cells: u64,
-    /// What is known of them.
+    /// Distribution of the values.
     #[serde(flatten)]
     pub values: Values,
 }
 
-/// What is known of values, by their kind.
+/// Distribution of values, by their kind.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Values {
-    /// Real numbers.
+    /// Scalars.
     Scalar(Range),
-    /// The one node of a one-hot mask.
+    /// One-hot masks.
     OneHot,
-    /// Nodes.
+    /// Pointers.
     Pointers {
-        /// The share that point to their own node, or along a row of edges to its column.
+        /// Fraction that point to their own node.
         to_self: f64,
     },
-    /// The share of each class among the cells that are asked, and the share of cells that are not.
+    /// Masks and classes.
     Classes {
-        /// For masks: no, yes.
+        /// Relative frequency of each class among the cells that are not masked out. For masks: 0, 1.
         frequencies: Vec<f64>,
-        /// Cells that are not asked.
+        /// Fraction of cells that are masked out.
         masked: f64,
     },
 }
 
-/// Counts what a set's samples are like.
+/// Reads a set and computes its statistics.
+///
+/// # Examples
+///
+/// ```
+/// use clrs::Registry;
+/// use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
+/// use clrs_store::{Set, stats};
+///
+/// let dir = tempfile::tempdir()?;
+/// let dataset = DatasetSpec::new("bfs_train", Registry::builtin().find("bfs")?, 8, 10, 1);
+/// generate(&[dataset], dir.path(), GenerateOptions::default(), &())?;
+/// let stats = stats::of_set(&mut Set::open(dir.path(), "bfs", "train")?)?;
+/// assert_eq!((stats.samples, stats.nodes.min, stats.nodes.max), (10, 8.0, 8.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn of_set(set: &mut Set) -> Result<Stats, StoreError> {
+    let mut stats = StatsBuilder::new(&set.header().spec);
+    for batch in set.batches() {
+        stats.add(&batch?);
+    }
+    Ok(stats.finish())
+}
+
+/// Computes the statistics of trajectories, one batch at a time.
 pub struct StatsBuilder {
     spec: Spec,
     samples: u64,
     nodes: Range,
     steps: Range,
-    probes: Vec<Tally>,
+    probes: Vec<Counts>,
 }
 
-/// What was counted of one probe.
-enum Tally {
+/// Counts of one probe.
+enum Counts {
     Scalar(Range),
-    Marks { cells: u64 },
+    OneHot { cells: u64 },
     Pointers { to_self: u64, cells: u64 },
     Classes { counts: Vec<u64>, masked: u64 },
 }
 
 impl StatsBuilder {
-    /// No samples yet.
+    /// Starts without samples.
     pub fn new(spec: &Spec) -> StatsBuilder {
-        let probes = spec.iter().map(Tally::new).collect();
-        StatsBuilder { spec: spec.clone(), samples: 0, nodes: Range::NONE, steps: Range::NONE, probes }
+        let probes = spec.iter().map(Counts::new).collect();
+        StatsBuilder { spec: spec.clone(), samples: 0, nodes: Range::EMPTY, steps: Range::EMPTY, probes }
     }
 
-    /// More samples.
-    pub fn add(&mut self, runs: &Trajectories) {
-        for run in runs.iter() {
+    /// Adds samples.
+    ///
+    /// # Panics
+    ///
+    /// If they do not have the spec.
+    pub fn add(&mut self, trajectories: &Trajectories) {
+        for sample in trajectories.iter() {
             self.samples += 1;
-            self.nodes.add(run.nodes() as f64);
-            self.steps.add(run.steps() as f64);
-            for ((_, cells), tally) in run.iter().zip(&mut self.probes) {
-                tally.add(cells, run.nodes());
+            self.nodes.add(sample.nodes() as f64);
+            self.steps.add(sample.steps() as f64);
+            for ((_, cells), counts) in sample.iter().zip(&mut self.probes) {
+                counts.add(cells, sample.nodes());
             }
         }
     }
 
-    /// What was counted.
+    /// Returns the statistics.
     pub fn finish(self) -> Stats {
-        let probes = self.spec.iter().zip(self.probes).map(|(probe, tally)| tally.stats(&probe.name)).collect();
+        let probes = self.spec.iter().zip(self.probes).map(|(probe, counts)| counts.stats(&probe.name)).collect();
         Stats { samples: self.samples, nodes: self.nodes, steps: self.steps, probes }
     }
 }
 
-impl Tally {
-    fn new(probe: &Probe) -> Tally {
+impl Counts {
+    fn new(probe: &Probe) -> Counts {
         match probe.kind {
-            Kind::Scalar => Tally::Scalar(Range::NONE),
-            Kind::MaskOne => Tally::Marks { cells: 0 },
-            Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => Tally::Pointers { to_self: 0, cells: 0 },
-            Kind::Mask => Tally::Classes { counts: vec![0; 2], masked: 0 },
-            Kind::Categorical { classes } => Tally::Classes { counts: vec![0; classes], masked: 0 },
+            Kind::Scalar => Counts::Scalar(Range::EMPTY),
+            Kind::MaskOne => Counts::OneHot { cells: 0 },
+            Kind::Pointer | Kind::Permutation | Kind::CyclicPermutation => Counts::Pointers { to_self: 0, cells: 0 },
+            Kind::Mask => Counts::Classes { counts: vec![0; 2], masked: 0 },
+            Kind::Categorical { classes } => Counts::Classes { counts: vec![0; classes], masked: 0 },
         }
     }
 
     fn add(&mut self, cells: Cells<'_>, nodes: usize) {
         match (self, cells) {
-            (Tally::Scalar(spread), Cells::Scalar(values)) => values.iter().for_each(|&value| spread.add(value)),
-            (Tally::Marks { cells }, Cells::Node(marks)) => *cells += marks.len() as u64,
-            (Tally::Pointers { to_self, cells }, Cells::Node(pointers)) => {
+            (Counts::Scalar(range), Cells::Scalar(values)) => values.iter().for_each(|&value| range.add(value)),
+            (Counts::OneHot { cells }, Cells::Node(values)) => *cells += values.len() as u64,
+            (Counts::Pointers { to_self, cells }, Cells::Node(pointers)) => {
                 *cells += pointers.len() as u64;
-                let itself = |place: usize| place % nodes;
-                *to_self += pointers.iter().enumerate().filter(|(place, node)| itself(*place) == **node as usize).count() as u64;
+                // A pointer of an edge belongs to the edge's second node.
+                let is_to_self = |(index, node): &(usize, &u32)| index % nodes == **node as usize;
+                *to_self += pointers.iter().enumerate().filter(is_to_self).count() as u64;
             }
-            (Tally::Classes { counts, masked }, Cells::Class(values)) => {
+            (Counts::Classes { counts, masked }, Cells::Class(values)) => {
                 for &value in values {
                     *usize::try_from(value).ok().and_then(|class| counts.get_mut(class)).unwrap_or(masked) += 1;
                 }
             }
-            _ => unreachable!("a reader gives the columns of its spec"),
+            _ => panic!("the trajectories do not have the spec"),
         }
     }
 
     fn stats(self, name: &str) -> ProbeStats {
-        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+        let fraction = |count: u64, total: u64| if total == 0 { 0.0 } else { count as f64 / total as f64 };
         let (cells, values) = match self {
-            Tally::Scalar(spread) => (spread.count, Values::Scalar(spread)),
-            Tally::Marks { cells } => (cells, Values::OneHot),
-            Tally::Pointers { to_self, cells } => (cells, Values::Pointers { to_self: share(to_self, cells) }),
-            Tally::Classes { counts, masked } => {
-                let asked: u64 = counts.iter().sum();
-                let frequencies = counts.iter().map(|&count| share(count, asked)).collect();
-                (asked + masked, Values::Classes { frequencies, masked: share(masked, asked + masked) })
+            Counts::Scalar(range) => (range.count, Values::Scalar(range)),
+            Counts::OneHot { cells } => (cells, Values::OneHot),
+            Counts::Pointers { to_self, cells } => (cells, Values::Pointers { to_self: fraction(to_self, cells) }),
+            Counts::Classes { counts, masked } => {
+                let unmasked: u64 = counts.iter().sum();
+                let frequencies = counts.iter().map(|&count| fraction(count, unmasked)).collect();
+                (unmasked + masked, Values::Classes { frequencies, masked: fraction(masked, unmasked + masked) })
             }
         };
         ProbeStats { name: name.into(), cells, values }
@@ -150,7 +185,7 @@ impl Tally {
 }
 
 impl Range {
-    const NONE: Range = Range { min: f64::INFINITY, mean: 0.0, max: f64::NEG_INFINITY, count: 0 };
+    const EMPTY: Range = Range { min: f64::INFINITY, mean: 0.0, max: f64::NEG_INFINITY, count: 0 };
 
     fn add(&mut self, value: f64) {
         self.count += 1;

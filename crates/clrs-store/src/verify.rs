@@ -1,86 +1,114 @@
-//! Whether a set is what it says: its values have the hash it names, its probes are the algorithm's, every answer is right.
+//! Verifies sets: values, probes, and every answer.
 
 use std::path::Path;
 
 use clrs::clrs30::Version;
-use clrs::{CheckError, ContentHash, ContentHasher, Kind, Probe, Registry, Spec, Stage};
+use clrs::{CheckError, ContentHash, Kind, Probe, Registry, Spec, Stage};
+use serde::Serialize;
 
 use crate::error::StoreError;
 use crate::native::{Header, SetReader};
+use crate::set::ensure_named_like_its_file;
 
-/// What was found of a set that is what it says.
-#[derive(Clone, Debug)]
+/// A set, or a shard of one, that passed verification.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct VerifiedSet {
-    /// What the set is.
+    /// Description of the set.
     pub header: Header,
-    /// How many samples it holds.
+    /// Number of samples in the file.
     pub samples: u64,
-    /// The hash of its values.
+    /// Content hash of the samples.
     pub hash: ContentHash,
-    /// Whether its hash is the one that this program knows for the benchmark's set.
+    /// Whether the hash is the published one of the benchmark's set.
     pub canonical: bool,
 }
 
-/// Why a set is not what it says.
+/// Why a set failed verification.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
 pub enum VerifyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Algorithm(#[from] clrs::registry::UnknownAlgorithm),
-    #[error("`{probe}` is no probe of {algorithm}")]
+    #[error("`{probe}` is not a probe of {algorithm}")]
     Probe { probe: String, algorithm: String },
-    #[error("it has not all inputs and outputs of {0}")]
+    #[error("inputs or outputs of {0} are missing")]
     Missing(String),
     #[error("the answer of sample {sample} is wrong: {error}")]
-    Answer { sample: u64, error: CheckError },
-    #[error("its values have the hash {found}, and it says {expected}: they are not what was written")]
-    Hash { expected: ContentHash, found: ContentHash },
-    #[error("its values have the hash {found}, but {name} of {version} has {pinned}")]
+    Answer {
+        sample: u64,
+        #[source]
+        error: CheckError,
+    },
+    #[error("the hash of its values is {found}, but that of {name} in {version} is {pinned}")]
     Benchmark { name: String, version: Version, pinned: ContentHash, found: ContentHash },
 }
 
-/// Reads a whole set and checks everything about it.
+/// Reads all samples of a file and verifies them.
+///
+/// The file contains what its name says, its values have the stored content hash, its probes are the algorithm's, every
+/// answer is accepted by the algorithm's `check`, and a set of the benchmark has the published hash.
+///
+/// # Examples
+///
+/// ```
+/// use clrs::Registry;
+/// use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
+/// use clrs_store::verify::verify;
+///
+/// let dir = tempfile::tempdir()?;
+/// let registry = Registry::builtin();
+/// let dataset = DatasetSpec::new("bfs_train", registry.find("bfs")?, 8, 10, 1);
+/// let generated = generate(&[dataset], dir.path(), GenerateOptions::default(), &())?;
+/// let verified = verify(&generated[0].path, &registry)?;
+/// assert_eq!((verified.samples, verified.hash), (10, generated[0].summary.hash));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn verify(path: &Path, registry: &Registry) -> Result<VerifiedSet, VerifyError> {
     let mut reader = SetReader::open(path)?;
+    ensure_named_like_its_file(&reader)?;
     let header = reader.header().clone();
     let algorithm = registry.find(&header.algorithm)?;
-    is_spec_of(&header.spec, algorithm.spec(), algorithm.name())?;
+    ensure_spec(&header.spec, algorithm.spec(), algorithm.name())?;
 
-    let mut hasher = ContentHasher::new(&header.spec);
     let mut samples = 0;
-    for runs in reader.batches() {
-        for run in runs?.iter() {
-            hasher.update(&run);
-            let verdict = algorithm.check(run.nodes(), &run.stage(Stage::Input), &run.stage(Stage::Output));
-            verdict.map_err(|error| VerifyError::Answer { sample: samples, error })?;
+    let mut wrong = None;
+    for batch in reader.batches() {
+        for sample in batch?.iter() {
+            // A hash mismatch is found at the end, and explains a wrong answer: the first one is kept until then.
+            if wrong.is_none() {
+                let checked = algorithm.check(sample.nodes(), &sample.stage(Stage::Input), &sample.stage(Stage::Output));
+                wrong = checked.err().map(|error| VerifyError::Answer { sample: samples, error });
+            }
             samples += 1;
         }
     }
-    let (expected, found) = (reader.hash(), hasher.finish());
-    if found != expected {
-        return Err(VerifyError::Hash { expected, found });
+    if let Some(wrong) = wrong {
+        return Err(wrong);
     }
-    let canonical = is_canonical(&header, found)?;
-    Ok(VerifiedSet { header, samples, hash: found, canonical })
+    let hash = reader.hash();
+    let canonical = is_canonical(&header, hash)?;
+    Ok(VerifiedSet { header, samples, hash, canonical })
 }
 
-/// Every probe must be the algorithm's, or what a version of the benchmark makes of it; inputs and outputs are all there.
-fn is_spec_of(spec: &Spec, of: &[Probe], algorithm: &str) -> Result<(), VerifyError> {
+/// Every probe must be the algorithm's, or what a version of the benchmark turns it into; all inputs and outputs must be present.
+fn ensure_spec(spec: &Spec, expected: &[Probe], algorithm: &str) -> Result<(), VerifyError> {
     let same = |probe: &Probe, other: &Probe| {
         let plain = |kind| if kind == Kind::Permutation { Kind::Pointer } else { kind };
         (&probe.name, probe.stage, probe.location, plain(probe.kind))
             == (&other.name, other.stage, other.location, plain(other.kind))
     };
-    if let Some(probe) = spec.iter().find(|probe| !of.iter().any(|other| same(probe, other))) {
+    if let Some(probe) = spec.iter().find(|probe| !expected.iter().any(|other| same(probe, other))) {
         return Err(VerifyError::Probe { probe: probe.name.to_string(), algorithm: algorithm.into() });
     }
-    let answers = |spec: &[Probe]| spec.iter().filter(|probe| probe.stage != Stage::Hint).count();
-    if answers(spec) == answers(of) { Ok(()) } else { Err(VerifyError::Missing(algorithm.into())) }
+    let count = |spec: &[Probe]| spec.iter().filter(|probe| probe.stage != Stage::Hint).count();
+    if count(spec) == count(expected) { Ok(()) } else { Err(VerifyError::Missing(algorithm.into())) }
 }
 
-/// Whether it is a set of the benchmark, whole; one that only says so is refused.
+/// Whether it is a complete set of the benchmark. One that only claims to be is refused.
 fn is_canonical(header: &Header, found: ContentHash) -> Result<bool, VerifyError> {
     let version = header.provenance.benchmark.as_ref().and_then(|name| name.parse::<Version>().ok());
     let (Some(version), None) = (version, &header.provenance.source) else { return Ok(false) };

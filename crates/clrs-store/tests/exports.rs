@@ -1,32 +1,30 @@
-//! Exports hold what the set holds.
+//! Exports contain the values of the set.
 
 mod common;
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
-use clrs::{Array, Batch, Cells, ArrayData, Kind, Registry, Trajectories, Stage, Trajectory};
-use clrs_store::{Header, OnExisting, Set, SetWriter, StoreErrorKind, npz, parquet, safetensors};
-use common::{find, header, samples};
-
-fn write(path: &Path, header: &Header, runs: &Trajectories) {
-    let mut writer = SetWriter::create(path, header, OnExisting::Fail).expect("a new file");
-    writer.write(runs).expect("written");
-    writer.finish().expect("finished");
-}
+use clrs::{Array, ArrayData, Batch, Cells, Kind, Registry, Stage, Trajectories, Trajectory};
+use clrs_store::{
+    ExportFormat, Header, OnExisting, Progress, Set, StoreError, StoreErrorKind, estimate_export_bytes, npz, parquet,
+    safetensors, tfds,
+};
+use common::{find, header, samples, write};
 
 fn open(path: &Path) -> Set {
     Set::open_all(&[path.to_owned()]).expect("a set").remove(0)
 }
 
 /// Arrays under the names of exports.
-fn dense(runs: &Trajectories) -> BTreeMap<String, Array> {
-    let batch = Batch::new(&runs.iter().collect::<Vec<_>>(), 0).expect("a batch");
+fn dense(trajectories: &Trajectories) -> BTreeMap<String, Array> {
+    let batch = Batch::new(&trajectories.iter().collect::<Vec<_>>(), 0).expect("a batch");
     let lengths = Array { shape: vec![batch.samples()], data: ArrayData::F64(batch.lengths.clone()) };
     let arrays = batch.iter().map(|(probe, array)| (format!("{:?}/{}", probe.stage, probe.name), array.clone()));
     let lower = |name: String| format!("{}{}", name[..1].to_lowercase(), &name[1..]);
@@ -42,22 +40,21 @@ fn bytes(data: &ArrayData) -> Vec<u8> {
 }
 
 #[test]
-fn npz_and_safetensors_hold_the_dense_arrays() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn npz_and_safetensors_contain_the_dense_arrays() {
+    let dir = tempfile::tempdir().expect("a directory");
     for algorithm in Registry::builtin().iter() {
-        let runs = samples(algorithm, &[7], 3);
-        let native = folder.path().join(algorithm.name());
-        let header = header(algorithm.name(), &runs);
-        write(&native, &header, &runs);
-        let expected = dense(&runs);
+        let trajectories = samples(algorithm, &[7], 3);
+        let header = header(algorithm.name(), &trajectories);
+        let native = write(dir.path(), &header, &trajectories);
+        let expected = dense(&trajectories);
 
         let path = native.with_extension("npz");
         npz::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
-        let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).expect("there")).expect("an archive");
+        let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).expect("a file")).expect("an archive");
         assert_eq!(archive.len(), expected.len());
         for (name, array) in &expected {
             let mut npy = Vec::new();
-            archive.by_name(&format!("{name}.npy")).expect("an array").read_to_end(&mut npy).expect("whole");
+            archive.by_name(&format!("{name}.npy")).expect("an array").read_to_end(&mut npy).expect("complete");
             let (head, cells) = npy.split_at(10 + usize::from(u16::from_le_bytes([npy[8], npy[9]])));
             assert_eq!((head.len() % 64, &head[..8]), (0, &b"\x93NUMPY\x01\x00"[..]));
             let shape = array.shape.iter().map(|axis| format!("{axis},")).collect::<Vec<_>>().join(" ");
@@ -70,7 +67,7 @@ fn npz_and_safetensors_hold_the_dense_arrays() {
 
         let path = native.with_extension("safetensors");
         safetensors::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
-        let file = std::fs::read(&path).expect("there");
+        let file = std::fs::read(&path).expect("a file");
         let tensors = ::safetensors::SafeTensors::deserialize(&file).expect("tensors");
         assert_eq!(tensors.len(), expected.len());
         for (name, array) in &expected {
@@ -78,40 +75,39 @@ fn npz_and_safetensors_hold_the_dense_arrays() {
             assert_eq!((tensor.shape(), tensor.data()), (&array.shape[..], &bytes(&array.data)[..]), "{name}");
         }
         let (_, metadata) = ::safetensors::SafeTensors::read_metadata(&file).expect("metadata");
-        let said = &metadata.metadata().as_ref().expect("ours")["clrs.header"];
-        assert_eq!(serde_json::from_str::<Header>(said).expect("a header"), header);
+        let stored = &metadata.metadata().as_ref().expect("ours")["clrs.header"];
+        assert_eq!(serde_json::from_str::<Header>(stored).expect("a header"), header);
     }
 }
 
-/// A cell of nested lists, as a number.
-fn numbers(array: &ArrayRef) -> (Vec<usize>, Vec<f64>) {
+/// Shape and values of nested lists.
+fn values(array: &ArrayRef) -> (Vec<usize>, Vec<f64>) {
     if let DataType::List(_) = array.data_type() {
-        let rows: Vec<(Vec<usize>, Vec<f64>)> =
-            array.as_list::<i32>().iter().map(|row| numbers(&row.expect("no null"))).collect();
+        let rows: Vec<(Vec<usize>, Vec<f64>)> = array.as_list::<i32>().iter().map(|row| values(&row.expect("no null"))).collect();
         let inner = rows.first().map(|(shape, _)| shape.clone()).unwrap_or_default();
         assert!(rows.iter().all(|(shape, _)| *shape == inner), "lists of one axis have one length");
         let shape = [array.len()].into_iter().chain(inner).collect();
-        return (shape, rows.into_iter().flat_map(|(_, numbers)| numbers).collect());
+        return (shape, rows.into_iter().flat_map(|(_, values)| values).collect());
     }
-    let numbers = match array.data_type() {
+    let values = match array.data_type() {
         DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
         DataType::Int8 => array.as_primitive::<Int8Type>().values().iter().map(|&x| f64::from(x)).collect(),
         DataType::Int32 => array.as_primitive::<Int32Type>().values().iter().map(|&x| f64::from(x)).collect(),
         DataType::Int64 => array.as_primitive::<Int64Type>().values().iter().map(|&x| x as f64).collect(),
         other => panic!("{other}"),
     };
-    (vec![array.len()], numbers)
+    (vec![array.len()], values)
 }
 
-fn check_row(row: &RecordBatch, run: &Trajectory<'_>) {
-    assert_eq!(row.column(0).as_primitive::<UInt32Type>().value(0) as usize, run.nodes());
-    assert_eq!(row.column(1).as_primitive::<UInt32Type>().value(0) as usize, run.steps());
-    for ((probe, cells), column) in run.iter().zip(&row.columns()[2..]) {
-        let (shape, found) = numbers(column);
-        let rows = (probe.stage == Stage::Hint).then_some(run.steps());
+fn check_row(row: &RecordBatch, sample: &Trajectory<'_>) {
+    assert_eq!(row.column(0).as_primitive::<UInt32Type>().value(0) as usize, sample.nodes());
+    assert_eq!(row.column(1).as_primitive::<UInt32Type>().value(0) as usize, sample.steps());
+    for ((probe, cells), column) in sample.iter().zip(&row.columns()[2..]) {
+        let (shape, found) = values(column);
+        let rows = (probe.stage == Stage::Hint).then_some(sample.steps());
         let axes = match probe.location {
-            clrs::Location::Node => vec![run.nodes()],
-            clrs::Location::Edge => vec![run.nodes(), run.nodes()],
+            clrs::Location::Node => vec![sample.nodes()],
+            clrs::Location::Edge => vec![sample.nodes(), sample.nodes()],
             clrs::Location::Graph => vec![],
         };
         assert_eq!(shape, [1].into_iter().chain(rows).chain(axes).collect::<Vec<_>>(), "{}", probe.name);
@@ -120,7 +116,7 @@ fn check_row(row: &RecordBatch, run: &Trajectory<'_>) {
             Cells::Class(cells) => cells.iter().map(|&x| f64::from(x)).collect(),
             Cells::Node(cells) if probe.kind == Kind::MaskOne => cells
                 .iter()
-                .flat_map(|&hot| (0..run.nodes()).map(move |node| f64::from(u8::from(node == hot as usize))))
+                .flat_map(|&hot| (0..sample.nodes()).map(move |node| f64::from(u8::from(node == hot as usize))))
                 .collect(),
             Cells::Node(cells) => cells.iter().map(|&x| f64::from(x)).collect(),
         };
@@ -129,33 +125,33 @@ fn check_row(row: &RecordBatch, run: &Trajectory<'_>) {
 }
 
 #[test]
-fn parquet_holds_a_row_per_sample_in_its_true_shape() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn parquet_has_a_row_per_sample_in_its_true_shape() {
+    let dir = tempfile::tempdir().expect("a directory");
     for algorithm in Registry::builtin().iter() {
         for (name, sizes) in [("same", &[6][..]), ("mixed", &[6, 9])] {
-            let runs = samples(algorithm, sizes, 2);
-            let native = folder.path().join(format!("{}_{name}", algorithm.name()));
-            let header = header(algorithm.name(), &runs);
-            write(&native, &header, &runs);
+            let trajectories = samples(algorithm, sizes, 2);
+            let header = Header { name: format!("{}_{name}", algorithm.name()), ..header(algorithm.name(), &trajectories) };
+            let native = write(dir.path(), &header, &trajectories);
             let path = native.with_extension("parquet");
             parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
 
-            let file = std::fs::File::open(&path).expect("there");
+            let file = std::fs::File::open(&path).expect("a file");
             let reader = ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet");
-            let said = reader.metadata().file_metadata().key_value_metadata().expect("metadata");
-            let said = said.iter().find(|pair| pair.key == "clrs.header").and_then(|pair| pair.value.clone()).expect("a header");
-            assert_eq!(serde_json::from_str::<Header>(&said).expect("a header"), header);
-            let one_size = runs.iter().all(|run| run.nodes() == runs.get(0).nodes());
-            for (probe, field) in runs.spec().iter().zip(&reader.schema().fields()[2..]) {
+            let stored = reader.metadata().file_metadata().key_value_metadata().expect("metadata");
+            let stored =
+                stored.iter().find(|pair| pair.key == "clrs.header").and_then(|pair| pair.value.clone()).expect("a header");
+            assert_eq!(serde_json::from_str::<Header>(&stored).expect("a header"), header);
+            let one_size = trajectories.iter().all(|sample| sample.nodes() == trajectories.get(0).nodes());
+            for (probe, field) in trajectories.spec().iter().zip(&reader.schema().fields()[2..]) {
                 let axes = count_axes(field.data_type());
                 assert_eq!(field.metadata().contains_key("ARROW:extension:name"), one_size && axes > 1, "{}", probe.name);
             }
-            let batches: Vec<RecordBatch> = reader.build().expect("a reader").map(|batch| batch.expect("whole")).collect();
+            let batches: Vec<RecordBatch> = reader.build().expect("a reader").map(|batch| batch.expect("complete")).collect();
             let rows = batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|row| batch.slice(row, 1)));
             let rows: Vec<RecordBatch> = rows.collect();
-            assert_eq!(rows.len(), runs.len());
-            for (row, run) in rows.iter().zip(runs.iter()) {
-                check_row(row, &run);
+            assert_eq!(rows.len(), trajectories.len());
+            for (row, sample) in rows.iter().zip(trajectories.iter()) {
+                check_row(row, &sample);
             }
         }
     }
@@ -166,49 +162,104 @@ fn count_axes(data_type: &DataType) -> usize {
 }
 
 #[test]
-fn shards_of_a_set_are_put_together() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let all = samples(find("bfs"), &[5], 5);
-    let shard = |index: u32, of: u32| -> PathBuf {
-        let path = folder.path().join(format!("{index}-of-{of}"));
-        let mut header = header("bfs", &all);
-        header.provenance.shard = Some((index, of));
-        let mut part = Trajectories::new(all.spec().clone());
-        for run in all.iter().skip(2 * index as usize).take(2) {
-            let cells: Vec<_> = run.iter().map(|(_, cells)| cells).collect();
-            part.push(run.nodes(), run.steps(), &cells).expect("a run");
-        }
-        write(&path, &header, &part);
-        path
-    };
-    let shards = [shard(2, 3), shard(0, 3), shard(1, 3)];
-    let mut sets = Set::open_all(&shards).expect("a set");
-    assert_eq!((sets.len(), sets[0].samples()), (1, 5));
-    assert_eq!(sets[0].read_all().expect("whole"), all);
-
-    let refused = |paths: &[PathBuf]| Set::open_all(paths).err().expect("not a whole set").kind.to_string();
-    assert_eq!(refused(&shards[1..]), "shard 2 of 3 of its set is not among the files");
-    assert_eq!(refused(&[shards[1].clone(), shards[0].clone()]), "shard 1 of 3 of its set is not among the files");
-    assert_eq!(refused(&[shards[1].clone(), shards[1].clone()]), "shard 0 is there twice");
-    assert!(refused(&[shards[1].clone(), shard(1, 2)]).starts_with("it does not belong to the same set as"));
-}
-
-#[test]
-fn what_has_no_dense_form_is_an_error_and_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let native = folder.path().join("mixed");
+fn samples_of_several_sizes_have_no_dense_form() {
+    let dir = tempfile::tempdir().expect("a directory");
     let mixed = samples(find("bfs"), &[4, 5], 1);
-    write(&native, &header("bfs", &mixed), &mixed);
-    let path = folder.path().join("out");
-    let problem = npz::export(&mut open(&native), &path, OnExisting::Fail, &()).expect_err("two sizes").kind;
-    assert!(matches!(problem, StoreErrorKind::Batch(_)));
+    let native = write(dir.path(), &header("bfs", &mixed), &mixed);
+    let path = dir.path().join("out");
+    let error_kind = npz::export(&mut open(&native), &path, OnExisting::Fail, &()).expect_err("two sizes").kind;
+    assert!(matches!(error_kind, StoreErrorKind::Batch(_)));
     assert!(safetensors::export(&mut open(&native), &path, OnExisting::Fail, &()).is_err());
-    assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
+    assert_eq!(dir.path().read_dir().expect("a dir").count(), 1);
 
     parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect("exported");
-    let problem = parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect_err("it exists").kind;
-    assert!(matches!(problem, StoreErrorKind::Exists));
+    let error_kind = parquet::export(&mut open(&native), &path, OnExisting::Fail, &()).expect_err("it exists").kind;
+    assert!(matches!(error_kind, StoreErrorKind::Exists));
     let array = Array { shape: vec![1], data: ArrayData::F64(vec![0.5]) };
     assert!(npz::write_npz(&path, [("x", &array)], OnExisting::Fail).is_err());
     npz::write_npz(&path, [("x", &array)], OnExisting::Replace).expect("replaced");
+}
+
+/// Counts samples and sets, and cancels after a number of samples.
+struct Counter {
+    samples: AtomicUsize,
+    sets: AtomicUsize,
+    cancel_after: usize,
+}
+
+impl Counter {
+    fn new(cancel_after: usize) -> Counter {
+        Counter { samples: 0.into(), sets: 0.into(), cancel_after }
+    }
+}
+
+impl Progress for Counter {
+    fn add_samples(&self, name: &str, count: usize) {
+        assert_eq!(name, "bfs_test");
+        self.samples.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn finish_set(&self, name: &str) {
+        assert_eq!(name, "bfs_test");
+        self.sets.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.samples.load(Ordering::Relaxed) >= self.cancel_after
+    }
+}
+
+type Export = fn(&mut Set, &Path, &dyn Progress) -> Result<(), StoreError>;
+
+#[test]
+fn every_export_reports_all_samples_and_can_be_cancelled() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trajectories = samples(find("bfs"), &[6], 20);
+    let native = write(dir.path(), &header("bfs", &trajectories), &trajectories);
+    let exports: [(&str, Export); 4] = [
+        ("npz", |set, path, progress| npz::export(set, path, OnExisting::Fail, progress)),
+        ("safetensors", |set, path, progress| safetensors::export(set, path, OnExisting::Fail, progress)),
+        ("parquet", |set, path, progress| parquet::export(set, path, OnExisting::Fail, progress)),
+        ("tfds", |set, path, progress| tfds::export(set, path, None, OnExisting::Fail, progress).map(drop)),
+    ];
+    for (name, export) in exports {
+        let counter = Counter::new(0);
+        let path = dir.path().join(format!("cancelled.{name}"));
+        let kind = export(&mut open(&native), &path, &counter).expect_err("cancelled").kind;
+        assert!(matches!(kind, StoreErrorKind::Cancelled), "{name}: {kind}");
+        assert!(!path.is_file() && counter.sets.into_inner() == 0, "{name}");
+
+        let counter = Counter::new(usize::MAX);
+        export(&mut open(&native), &dir.path().join(format!("complete.{name}")), &counter).expect("exported");
+        assert_eq!((counter.samples.into_inner(), counter.sets.into_inner()), (20, 1), "{name}");
+    }
+
+    let counter = Counter::new(usize::MAX);
+    tfds::import(&dir.path().join("complete.tfds"), &dir.path().join("out"), &Registry::builtin(), OnExisting::Fail, &counter)
+        .expect("imported");
+    assert_eq!((counter.samples.into_inner(), counter.sets.into_inner()), (20, 1));
+}
+
+#[test]
+fn estimates_are_close_to_the_exported_bytes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for algorithm in ["bfs", "heapsort", "floyd_warshall"] {
+        let trajectories = samples(find(algorithm), &[16], 50);
+        let mut set = open(&write(dir.path(), &header(algorithm, &trajectories), &trajectories));
+        let arrays: usize = dense(&trajectories).values().map(|array| bytes(&array.data).len()).sum();
+        for format in [ExportFormat::Npz, ExportFormat::Safetensors] {
+            assert_eq!(estimate_export_bytes(&mut set, format).expect("estimated"), arrays as u64, "{algorithm}");
+        }
+        let root = dir.path().join("root");
+        let exported = tfds::export(&mut set, &root, None, OnExisting::Fail, &()).expect("exported");
+        let files =
+            exported.read_dir().expect("a directory").map(|entry| entry.expect("an entry").metadata().expect("a file").len());
+        let (written, estimate) = (files.sum::<u64>(), estimate_export_bytes(&mut set, ExportFormat::Tfds).expect("estimated"));
+        assert!(estimate < 2 * written && written < 2 * estimate, "{algorithm}: {estimate} estimated, {written} written");
+        let path = dir.path().join(format!("{algorithm}.parquet"));
+        parquet::export(&mut set, &path, OnExisting::Fail, &()).expect("exported");
+        let (written, estimate) =
+            (path.metadata().expect("a file").len(), estimate_export_bytes(&mut set, ExportFormat::Parquet).expect("estimated"));
+        assert!(written < estimate + 50_000, "{algorithm}: {estimate} estimated, {written} written");
+    }
 }

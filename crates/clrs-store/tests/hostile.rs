@@ -1,37 +1,34 @@
-//! Files from anywhere: an error or the values that were written, never a panic, never much memory.
+//! Untrusted files: reading them gives an error or the values that were written, never a panic, and takes little memory.
 
-mod bodies;
 mod common;
+mod parsers;
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Int32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use clrs::{ContentHash, RandomState, Trajectories};
-use clrs_store::{Header, OnExisting, Set, SetReader, SetWriter, StoreErrorKind, tfds};
-use common::{find, header, samples};
+use clrs::{ContentHash, RandomState, Spec, Trajectories};
+use clrs_store::native::Corruption;
+use clrs_store::{Header, OnExisting, ReadLimits, SetReader, SetWriter, StoreErrorKind};
+use common::{find, header, samples, write};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// More than any file of these tests needs.
-const MUCH: usize = 128 << 20;
+/// More memory than any file of these tests needs.
+const MEMORY_LIMIT: usize = 128 << 20;
 
-fn bytes(header: &Header, runs: &Trajectories) -> Vec<u8> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("set");
-    let mut writer = SetWriter::create(&path, header, OnExisting::Fail).expect("a new file");
-    writer.write(runs).expect("written");
-    writer.finish().expect("finished");
-    std::fs::read(&path).expect("read")
+fn bytes(header: &Header, trajectories: &Trajectories) -> Vec<u8> {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::read(write(dir.path(), header, trajectories)).expect("read")
 }
 
-fn problem(data: &[u8]) -> StoreErrorKind {
+fn error_kind(data: &[u8]) -> StoreErrorKind {
     let reader = SetReader::new(Cursor::new(data), Path::new("bytes"));
-    match reader.and_then(|mut reader| reader.read_all().and_then(|_| reader.verify())) {
-        Ok(()) => panic!("there is nothing wrong"),
+    match reader.and_then(|mut reader| reader.read_all()) {
+        Ok(_) => panic!("the file is valid"),
         Err(error) => {
             assert!(!error.to_string().contains('\n'), "one line: {error}");
             error.kind
@@ -39,80 +36,80 @@ fn problem(data: &[u8]) -> StoreErrorKind {
     }
 }
 
-/// Puts other bytes where some are; they must be there once at least.
+/// Replaces all occurrences, at least one.
 fn replaced(data: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut data = data.to_vec();
-    let places: Vec<usize> = (0..=data.len() - from.len()).filter(|&place| data[place..].starts_with(from)).collect();
-    assert!(!places.is_empty(), "there is something to replace");
-    for place in places {
-        data[place..place + to.len()].copy_from_slice(to);
+    let indices: Vec<usize> = (0..=data.len() - from.len()).filter(|&index| data[index..].starts_with(from)).collect();
+    assert!(!indices.is_empty(), "nothing to replace");
+    for index in indices {
+        data[index..index + to.len()].copy_from_slice(to);
     }
     data
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_an_error() {
-    let runs = samples(find("bridges"), &[6, 4], 2);
-    let whole = bytes(&header("bridges", &runs), &runs);
-    assert_eq!(bodies::native_set(&whole).as_ref(), Some(&runs));
-    for end in 0..whole.len() {
-        assert_eq!(bodies::native_set(&whole[..end]), None, "cut off at {end}");
+fn a_file_truncated_anywhere_is_refused() {
+    let trajectories = samples(find("bridges"), &[6, 4], 2);
+    let complete = bytes(&header("bridges", &trajectories), &trajectories);
+    assert_eq!(parsers::native_set(&complete).as_ref(), Some(&trajectories));
+    for end in 0..complete.len() {
+        assert_eq!(parsers::native_set(&complete[..end]), None, "truncated at {end}");
     }
-    assert_eq!(bodies::native_set(&whole[1..]), None);
+    assert_eq!(parsers::native_set(&complete[1..]), None);
 }
 
 #[test]
-fn a_changed_file_is_an_error_or_has_the_same_values() {
+fn a_changed_file_is_refused_or_has_the_same_values() {
     let random = &mut RandomState::new(1);
     for (algorithm, sizes) in [("bridges", &[6, 4][..]), ("insertion_sort", &[300]), ("bfs", &[1, 20])] {
-        let runs = samples(find(algorithm), sizes, 2);
-        let whole = bytes(&header(algorithm, &runs), &runs);
+        let trajectories = samples(find(algorithm), sizes, 2);
+        let complete = bytes(&header(algorithm, &trajectories), &trajectories);
         let before = MEMORY.current_usage();
         for _ in 0..4000 {
-            let mut changed = whole.clone();
+            let mut changed = complete.clone();
             for _ in 0..=random.choice(3) {
-                // The ends of the file say what the rest means: half of the changes go there.
+                // The footer describes the rest: half of the changes go there.
                 let from_end = if random.choice(2) == 0 { changed.len() } else { changed.len().min(2000) };
-                let place = changed.len() - 1 - random.choice(from_end);
+                let index = changed.len() - 1 - random.choice(from_end);
                 let value = random.word().to_le_bytes()[0];
-                changed[place] = [value, 0, 0xff, 0x7f, 0x80, changed[place] ^ (1 << (value % 8))][random.choice(6)];
+                changed[index] = [value, 0, 0xff, 0x7f, 0x80, changed[index] ^ (1 << (value % 8))][random.choice(6)];
             }
-            if let Some(read) = bodies::native_set(&changed) {
-                assert_eq!(read.columns(), runs.columns());
+            if let Some(read) = parsers::native_set(&changed) {
+                assert_eq!(read.columns(), trajectories.columns());
             }
         }
-        assert!(MEMORY.peak_usage() < before + MUCH, "{} bytes at the peak", MEMORY.peak_usage());
+        assert!(MEMORY.peak_usage() < before + MEMORY_LIMIT, "{} bytes at the peak", MEMORY.peak_usage());
     }
 }
 
 #[test]
-fn changed_records_are_errors_or_samples() {
+fn changed_records_are_refused_or_valid() {
     let record = std::fs::read(corpus().join("tfds/record")).expect("a file");
-    assert_eq!(bodies::tfds_files(&record).map(|runs| runs.len()), Some(1));
+    assert_eq!(parsers::tfds_files(&record).map(|trajectories| trajectories.len()), Some(1));
     for end in 0..record.len() {
-        // Fields at the end can be missing only if they are no features: a record without one is refused.
-        assert_eq!(bodies::tfds_files(&record[..end]), None, "cut off at {end}");
+        // A record without one of the features is refused.
+        assert_eq!(parsers::tfds_files(&record[..end]), None, "truncated at {end}");
     }
     let random = &mut RandomState::new(2);
     let before = MEMORY.current_usage();
-    for seed in [record, bodies::FEATURES.as_bytes().to_vec(), std::fs::read(corpus().join("tfds/records")).expect("a file")] {
+    for seed in [record, parsers::FEATURES.as_bytes().to_vec(), std::fs::read(corpus().join("tfds/records")).expect("a file")] {
         for _ in 0..4000 {
             let mut changed = seed.clone();
             for _ in 0..=random.choice(3) {
-                let (place, value) = (random.choice(changed.len()), random.word().to_le_bytes()[0]);
-                changed[place] = [value, 0, 0xff, 0x7f, b'9', changed[place] ^ (1 << (value % 8))][random.choice(6)];
+                let (index, value) = (random.choice(changed.len()), random.word().to_le_bytes()[0]);
+                changed[index] = [value, 0, 0xff, 0x7f, b'9', changed[index] ^ (1 << (value % 8))][random.choice(6)];
             }
-            bodies::tfds_files(&changed);
+            parsers::tfds_files(&changed);
         }
     }
-    assert!(MEMORY.peak_usage() < before + MUCH, "{} bytes at the peak", MEMORY.peak_usage());
+    assert!(MEMORY.peak_usage() < before + MEMORY_LIMIT, "{} bytes at the peak", MEMORY.peak_usage());
 }
 
 #[test]
-fn kept_files_are_no_trouble() {
-    for (folder, body) in [("native", bodies::native_set as fn(&[u8]) -> Option<Trajectories>), ("tfds", bodies::tfds_files)] {
-        for entry in corpus().join(folder).read_dir().expect("a folder") {
+fn files_of_the_corpus_do_not_panic() {
+    for (dir, body) in [("native", parsers::native_set as fn(&[u8]) -> Option<Trajectories>), ("tfds", parsers::tfds_files)] {
+        for entry in corpus().join(dir).read_dir().expect("a dir") {
             let data = std::fs::read(entry.expect("an entry").path()).expect("a file");
             body(&data);
         }
@@ -124,96 +121,158 @@ fn corpus() -> PathBuf {
 }
 
 #[test]
-fn a_file_that_claims_much_gets_little() {
-    let runs = samples(find("bfs"), &[5], 1);
-    let whole = bytes(&Header { max_nodes: 65_536, ..header("bfs", &runs) }, &runs);
-    // One sample's counts are too short to be compressed: -1, then the count itself.
+fn claims_are_checked_before_memory_is_allocated() {
+    let trajectories = samples(find("bfs"), &[5], 1);
+    let complete = bytes(&Header { max_nodes: 65_536, ..header("bfs", &trajectories) }, &trajectories);
+    // The counts of one sample are too short to be compressed: -1, then the count itself.
     let count = |count: u32| [&(-1i64).to_le_bytes()[..], &count.to_le_bytes()].concat();
-    let steps = u32::try_from(runs.get(0).steps()).expect("few");
+    let steps = u32::try_from(trajectories.get(0).steps()).expect("few");
     let before = MEMORY.current_usage();
-    let many_nodes = replaced(&whole, &count(5), &count(60_000));
-    assert!(problem(&many_nodes).to_string().ends_with("it takes more than 1073741824 bytes of memory"));
-    let many_steps = replaced(&whole, &count(steps), &count(u32::MAX));
-    assert!(problem(&many_steps).to_string().ends_with("it takes more than 1073741824 bytes of memory"));
-    let more_nodes = replaced(&whole, &count(5), &count(5_000));
-    assert!(problem(&more_nodes).to_string().contains("is damaged"));
-    assert!(MEMORY.peak_usage() < before + MUCH, "{} bytes at the peak", MEMORY.peak_usage());
+    let many_nodes = replaced(&complete, &count(5), &count(60_000));
+    assert!(error_kind(&many_nodes).to_string().ends_with("it takes more than 1073741824 bytes of memory"));
+    let many_steps = replaced(&complete, &count(steps), &count(u32::MAX));
+    assert!(error_kind(&many_steps).to_string().ends_with("it takes more than 1073741824 bytes of memory"));
+    let more_nodes = replaced(&complete, &count(5), &count(5_000));
+    assert!(error_kind(&more_nodes).to_string().contains("is corrupt"));
+    assert!(MEMORY.peak_usage() < before + MEMORY_LIMIT, "{} bytes at the peak", MEMORY.peak_usage());
 }
 
 #[test]
-fn what_is_no_set_is_said_to_be_none() {
-    assert!(matches!(problem(b""), StoreErrorKind::NotASet(_)));
-    assert!(matches!(problem(b"a,b\n1,2\n"), StoreErrorKind::NotASet(_)));
-    assert!(matches!(problem(&[0; 4096]), StoreErrorKind::NotASet(_)));
+fn other_files_are_not_sets() {
+    assert!(matches!(error_kind(b""), StoreErrorKind::NotASet(_)));
+    assert!(matches!(error_kind(b"a,b\n1,2\n"), StoreErrorKind::NotASet(_)));
+    assert!(matches!(error_kind(&[0; 4096]), StoreErrorKind::NotASet(_)));
 
     let schema = Schema::new(vec![Field::new("a", DataType::Int32, false)]);
     let mut foreign = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &schema).expect("a writer");
     let batch = RecordBatch::try_new(schema.into(), vec![std::sync::Arc::new(Int32Array::from(vec![1, 2]))]).expect("a batch");
     foreign.write(&batch).expect("written");
     let foreign = foreign.into_inner().expect("finished");
-    assert_eq!(problem(&foreign).to_string(), "this is no set of trajectories: an Arrow file without `clrs.format`");
+    assert_eq!(error_kind(&foreign).to_string(), "not a set of trajectories: an Arrow file without `clrs.format`");
 }
 
 #[test]
 fn other_formats_specs_and_hashes_are_refused() {
-    let runs = samples(find("bfs"), &[5], 2);
-    let header = header("bfs", &runs);
-    let whole = bytes(&header, &runs);
+    let trajectories = samples(find("bfs"), &[5], 2);
+    let header = header("bfs", &trajectories);
+    let complete = bytes(&header, &trajectories);
 
-    // A string is kept as its length, its bytes and a zero.
-    let newer = replaced(&whole, b"\x01\0\0\x001\0\0\0", b"\x01\0\0\x002\0\0\0");
-    let message = problem(&newer).to_string();
-    assert!(message.starts_with("the file has format 2; clrs-store "), "{message}");
+    // A string is stored as its length, its bytes and a zero.
+    let newer = replaced(&complete, b"\x01\0\0\x001\0\0\0", b"\x01\0\0\x002\0\0\0");
+    let message = error_kind(&newer).to_string();
+    assert!(message.starts_with("format 2 is not supported; clrs-store "), "{message}");
     assert!(message.contains("reads format 1"), "{message}");
 
-    let careless = replaced(&whole, b"\"seed\":7", b"\"seed\":8");
-    assert!(problem(&careless).to_string().ends_with("its header is not what was written"));
+    let careless = replaced(&complete, b"\"seed\":7", b"\"seed\":8");
+    assert!(error_kind(&careless).to_string().ends_with("the header has been changed"));
 
-    // Whoever forges a header can forge its hash too.
+    // A forged header may come with its hash.
     let text = serde_json::to_string(&header).expect("a header");
     let forged = |from: &str, to: &str| {
         let hash = |text: &str| ContentHash::of_bytes(text.as_bytes()).to_string().into_bytes();
-        replaced(&replaced(&whole, from.as_bytes(), to.as_bytes()), &hash(&text), &hash(&text.replace(from, to)))
+        replaced(&replaced(&complete, from.as_bytes(), to.as_bytes()), &hash(&text), &hash(&text.replace(from, to)))
     };
     let renamed = forged("\"name\":\"reach_h\"", "\"name\":\"reach_g\"");
-    assert!(problem(&renamed).to_string().ends_with("its columns are not those of its spec"));
+    assert!(error_kind(&renamed).to_string().ends_with("its columns are not those of its spec"));
     let elsewhere = forged("\"name\":\"bfs", "\"name\":\"../");
-    assert!(problem(&elsewhere).to_string().ends_with("its name is none that a set can have"));
+    assert!(error_kind(&elsewhere).to_string().ends_with("its name is not valid for a set"));
     let impossible = forged("\"kind\":\"pointer\"", "\"kind\":\"poinder\"");
-    assert!(problem(&impossible).to_string().contains("its header: unknown variant `poinder`"));
+    assert!(error_kind(&impossible).to_string().contains("invalid header: unknown variant `poinder`"));
 
-    let hash = SetReader::new(Cursor::new(&whole), Path::new("bytes")).expect("a set").hash().to_string();
+    let hash = SetReader::new(Cursor::new(&complete), Path::new("bytes")).expect("a set").hash().to_string();
     let other: String = hash.chars().map(|c| if c == '0' { '1' } else { '0' }).collect();
-    let unlike = replaced(&whole, hash.as_bytes(), other.as_bytes());
-    assert!(matches!(problem(&unlike), StoreErrorKind::HashMismatch { .. }));
-    let fewer = replaced(&whole, b"\x01\0\0\x002\0\0\0", b"\x01\0\0\x003\0\0\0");
-    assert!(matches!(problem(&fewer), StoreErrorKind::SampleCount { expected: 3, found: 2 }));
+    let other_hash = replaced(&complete, hash.as_bytes(), other.as_bytes());
+    assert!(matches!(error_kind(&other_hash), StoreErrorKind::HashMismatch { .. }));
+    let fewer = replaced(&complete, b"\x01\0\0\x002\0\0\0", b"\x01\0\0\x003\0\0\0");
+    assert!(matches!(error_kind(&fewer), StoreErrorKind::SampleCount { expected: 3, found: 2 }));
 }
 
-/// The seeds of the corpus. Run it by name when the format changes.
 #[test]
-#[ignore = "writes into the source tree"]
-fn write_the_corpus() {
-    let folder = corpus().join("native");
-    let runs = samples(find("bfs"), &[2, 3], 1);
-    let whole = bytes(&header("bfs", &runs), &runs);
-    std::fs::write(folder.join("whole"), &whole).expect("written");
-    std::fs::write(folder.join("cut_off"), &whole[..whole.len() / 2]).expect("written");
-    std::fs::write(folder.join("other_format"), replaced(&whole, b"\x01\0\0\x001\0\0\0", b"\x01\0\0\x002\0\0\0"))
-        .expect("written");
-    let sort = samples(find("insertion_sort"), &[4], 2);
-    std::fs::write(folder.join("insertion_sort"), bytes(&header("insertion_sort", &sort), &sort)).expect("written");
+fn limits_apply_to_batches_and_to_sets() {
+    let trajectories = samples(find("bfs"), &[20], 50);
+    let data = bytes(&header("bfs", &trajectories), &trajectories);
+    let read = |batch_bytes: usize, total_bytes: usize| {
+        let mut limits = ReadLimits::default();
+        (limits.batch_bytes, limits.total_bytes) = (batch_bytes, total_bytes);
+        SetReader::with_limits(Cursor::new(&data), Path::new("bytes"), limits).and_then(|mut reader| reader.read_all())
+    };
+    let size = trajectories.bytes();
+    assert_eq!(read(size, size).expect("within the limits"), trajectories);
+    let kind = read(size / 2, usize::MAX).expect_err("above the limit").kind;
+    assert_eq!(kind.to_string(), format!("record batch 0 is corrupt: it takes more than {} bytes of memory", size / 2));
+    let kind = read(usize::MAX, size / 2).expect_err("above the limit").kind;
+    assert!(matches!(kind, StoreErrorKind::SetTooLarge { max_bytes } if max_bytes == size / 2));
 
-    let runs = samples(find("bfs"), &[4], 2);
-    let native = folder.join("bfs");
-    std::fs::write(&native, bytes(&Header { name: "bfs_val".into(), ..header("bfs", &runs) }, &runs)).expect("written");
-    let root = tempfile::tempdir().expect("a folder");
-    let mut set = Set::open_all(&[native]).expect("a set").remove(0);
-    let set = tfds::export(&mut set, root.path(), None, OnExisting::Fail, &()).expect("exported");
-    let folder = corpus().join("tfds");
-    std::fs::copy(set.join("features.json"), folder.join("features.json")).expect("copied");
-    let records = std::fs::read(set.join("clrs_dataset-val.tfrecord-00000-of-00001")).expect("there");
-    let length = usize::try_from(u64::from_le_bytes(records[..8].try_into().expect("eight"))).expect("few");
-    std::fs::write(folder.join("records"), &records).expect("written");
-    std::fs::write(folder.join("record"), &records[12..12 + length]).expect("written");
+    // Samples without a single cell take memory too.
+    let empty = trajectories.with_spec(&Spec::new(Vec::new()).expect("a spec"));
+    let data = bytes(&header("bfs", &empty), &empty);
+    let mut limits = ReadLimits::default();
+    limits.batch_bytes = 8 * empty.len();
+    let reader = SetReader::with_limits(Cursor::new(&data), Path::new("bytes"), limits);
+    let kind = reader.and_then(|mut reader| reader.read_all()).expect_err("above the limit").kind;
+    assert!(kind.to_string().ends_with("it takes more than 400 bytes of memory"), "{kind}");
+}
+
+#[test]
+fn overlapping_record_batches_are_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trajectories = samples(find("bfs"), &[5], 2);
+    let path = dir.path().join("set");
+    let mut writer = SetWriter::create(&path, &header("bfs", &trajectories), OnExisting::Fail).expect("created");
+    writer.write(&trajectories).expect("written");
+    writer.write(&trajectories).expect("written");
+    writer.finish().expect("finished");
+    let data = std::fs::read(&path).expect("read");
+    let (_, tail) = data.split_at(data.len() - 10);
+    let size = usize::try_from(i32::from_le_bytes(tail[..4].try_into().expect("four bytes"))).expect("a length");
+    let footer = arrow_ipc::root_as_footer(&data[data.len() - 10 - size..data.len() - 10]).expect("a footer");
+    let blocks = footer.recordBatches().expect("record batches");
+    assert_eq!(blocks.len(), 2);
+    // Both entries of the footer point to the first batch: a small file could claim any number of samples.
+    let twice = replaced(&data, &blocks.get(1).0, &blocks.get(0).0);
+    let kind = error_kind(&twice);
+    assert!(matches!(kind, StoreErrorKind::CorruptBatch { batch: 1, corruption: Corruption::OutOfBounds }), "{kind}");
+}
+
+#[cfg(unix)]
+#[test]
+fn special_files_are_refused_without_waiting() {
+    use clrs_store::{Set, tfds, verify};
+
+    let dir = tempfile::tempdir().expect("a directory");
+    let registry = clrs::Registry::builtin();
+    let pipe = dir.path().join("bfs_train.arrow");
+    let created = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(created.success());
+    let endless = dir.path().join("bfs_val.arrow");
+    std::os::unix::fs::symlink("/dev/zero", &endless).expect("linked");
+    for path in [&pipe, &endless] {
+        let refused = SetReader::open(path).err().expect("not a file");
+        assert_eq!(refused.to_string(), format!("{}: exists and is not a regular file", path.display()));
+        let refused = verify::verify(path, &registry).expect_err("not a file").to_string();
+        assert_eq!(refused, format!("{}: exists and is not a regular file", path.display()));
+    }
+    for split in ["train", "val"] {
+        assert!(matches!(Set::open(dir.path(), "bfs", split).err().expect("not a file").kind, StoreErrorKind::NotAFile));
+    }
+    let dataset = clrs_store::generate::DatasetSpec::new("bfs_train", find("bfs"), 4, 1, 1);
+    for on_existing in [OnExisting::Fail, OnExisting::Replace] {
+        let options = clrs_store::generate::GenerateOptions { on_existing, threads: 1 };
+        let error =
+            clrs_store::generate::generate(std::slice::from_ref(&dataset), dir.path(), options, &()).expect_err("not a file");
+        assert!(!error.is_resolved_by_replacing(), "{error}");
+    }
+
+    let tfds_dir = dir.path().join("clrs_dataset/bfs_val/1.0.0");
+    std::fs::create_dir_all(&tfds_dir).expect("created");
+    std::os::unix::fs::symlink("/dev/zero", tfds_dir.join("features.json")).expect("linked");
+    let out = dir.path().join("out");
+    let refused = tfds::import(&tfds_dir, &out, &registry, OnExisting::Fail, &()).expect_err("not a file");
+    assert!(matches!(refused.kind, StoreErrorKind::NotAFile), "{refused}");
+    std::fs::remove_file(tfds_dir.join("features.json")).expect("removed");
+    std::fs::write(tfds_dir.join("features.json"), parsers::FEATURES).expect("written");
+    let created = std::process::Command::new("mkfifo").arg(tfds_dir.join("dataset_info.json")).status().expect("mkfifo runs");
+    assert!(created.success());
+    let refused = tfds::import(&tfds_dir, &out, &registry, OnExisting::Fail, &()).expect_err("not a file");
+    assert!(matches!(refused.kind, StoreErrorKind::NotAFile), "{refused}");
 }

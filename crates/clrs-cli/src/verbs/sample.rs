@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use clrs::digest::{Digests, Sha};
 use clrs::sampling::{FixedSet, SampleError, Sampler, Stream};
 use clrs::transform::{self, Chunks};
-use clrs::{Array, Batch, ArrayData, RandomState, Spec};
+use clrs::{Array, ArrayData, Batch, RandomState, Spec};
 use clrs_store::OnExisting;
 use clrs_store::npz::write_npz;
 use serde_json::{Map, Value};

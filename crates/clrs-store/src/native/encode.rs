@@ -15,14 +15,14 @@ use super::schema::{NodeWidth, item, schema};
 use super::{Header, MAX_BATCH_BYTES};
 use crate::error::StoreErrorKind;
 
-/// What a record batch takes in memory, unless a single sample takes more: enough for zstd to find what repeats.
+/// Memory of a record batch, unless a single sample takes more: enough for zstd to find repetitions.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Measured with `examples/store_speed.rs`: level 3 takes a fifth longer and its files are 2% larger; level -1 is no faster and
+/// Measured with `examples/store_speed.rs`: level 3 takes a fifth longer for files that are 2% larger; level -1 is no faster, and
 /// its files are a third larger.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Compresses runs for a set. That is most of the work of writing, and can be done on any thread.
+/// Compresses trajectories for a set, which is most of the work of writing and can be done on any thread.
 #[derive(Clone)]
 pub struct Encoder {
     spec: Spec,
@@ -31,7 +31,7 @@ pub struct Encoder {
     pub(super) options: IpcWriteOptions,
 }
 
-/// Runs, ready to be written.
+/// Trajectories, ready to be written.
 pub struct Encoded {
     pub(super) batches: Vec<EncodedData>,
     pub(super) hashes: Vec<ContentHash>,
@@ -46,24 +46,27 @@ impl Encoder {
         Ok(Encoder { spec: header.spec.clone(), max_nodes: header.max_nodes, schema, options })
     }
 
-    /// Hashes and compresses runs.
-    pub fn encode(&self, runs: &Trajectories) -> Result<Encoded, StoreErrorKind> {
-        if *runs.spec() != self.spec {
+    /// Hashes and compresses trajectories.
+    pub fn encode(&self, trajectories: &Trajectories) -> Result<Encoded, StoreErrorKind> {
+        if *trajectories.spec() != self.spec {
             return Err(StoreErrorKind::SpecMismatch);
         }
-        if let Some(nodes) = runs.iter().map(|run| run.nodes()).find(|&nodes| nodes > self.max_nodes) {
+        if let Some(nodes) = trajectories.iter().map(|sample| sample.nodes()).find(|&nodes| nodes > self.max_nodes) {
             return Err(StoreErrorKind::TooManyNodes { nodes, max_nodes: self.max_nodes });
         }
-        let hash = || (0..runs.len()).into_par_iter().map(|run| ContentHash::of_sample(&runs.get(run))).collect();
-        let (hashes, batches) = rayon::join(hash, || self.compress(runs));
+        let hash = || {
+            let samples = (0..trajectories.len()).into_par_iter();
+            samples.map(|sample| ContentHash::of_sample(&trajectories.get(sample))).collect()
+        };
+        let (hashes, batches) = rayon::join(hash, || self.compress(trajectories));
         Ok(Encoded { batches: batches?, hashes })
     }
 
-    fn compress(&self, runs: &Trajectories) -> Result<Vec<EncodedData>, StoreErrorKind> {
+    fn compress(&self, trajectories: &Trajectories) -> Result<Vec<EncodedData>, StoreErrorKind> {
         let mut context = IpcWriteContext::default();
         let mut batches = Vec::new();
-        for part in parts(runs)? {
-            let batch = self.record_batch(runs, part).map_err(into_io)?;
+        for samples in split_into_batches(trajectories)? {
+            let batch = self.record_batch(trajectories, samples).map_err(into_io)?;
             let mut dictionaries = DictionaryTracker::new(true);
             let encoded = IpcDataGenerator::default().encode(&batch, &mut dictionaries, &self.options, &mut context);
             batches.push(encoded.map_err(into_io)?.1);
@@ -71,15 +74,15 @@ impl Encoder {
         Ok(batches)
     }
 
-    fn record_batch(&self, runs: &Trajectories, part: Range<usize>) -> Result<RecordBatch, ArrowError> {
+    fn record_batch(&self, trajectories: &Trajectories, samples: Range<usize>) -> Result<RecordBatch, ArrowError> {
         let width = NodeWidth::of(self.max_nodes);
-        let samples = || part.clone().map(|run| runs.get(run));
-        let nodes = samples().map(|run| count(run.nodes())).collect::<Result<Vec<u32>, _>>()?;
-        let steps = samples().map(|run| count(run.steps())).collect::<Result<Vec<u32>, _>>()?;
+        let trajectories_of = || samples.clone().map(|sample| trajectories.get(sample));
+        let nodes = trajectories_of().map(|trajectory| count(trajectory.nodes())).collect::<Result<Vec<u32>, _>>()?;
+        let steps = trajectories_of().map(|trajectory| count(trajectory.steps())).collect::<Result<Vec<u32>, _>>()?;
         let mut columns: Vec<Arc<dyn Array>> = vec![array::<UInt32Type>(nodes), array::<UInt32Type>(steps)];
-        for (place, probe) in self.spec.iter().enumerate() {
-            let values = values(runs.cells(place, part.clone()), width);
-            let lengths = samples().map(|run| run.cells(place).count());
+        for (index, probe) in self.spec.iter().enumerate() {
+            let values = values(trajectories.cells(index, samples.clone()), width);
+            let lengths = trajectories_of().map(|trajectory| trajectory.cells(index).count());
             let list = ListArray::try_new(item(probe, width), OffsetBuffer::from_lengths(lengths), values, None)?;
             columns.push(Arc::new(list));
         }
@@ -87,28 +90,28 @@ impl Encoder {
     }
 }
 
-/// Cuts runs into those of each record batch.
-fn parts(runs: &Trajectories) -> Result<Vec<Range<usize>>, StoreErrorKind> {
-    let (mut parts, mut start, mut sum) = (Vec::new(), 0, 0);
-    for (place, run) in runs.iter().enumerate() {
-        let bytes = run.iter().map(|(_, cells)| size_of_cells(cells)).sum();
+/// The samples of each record batch.
+fn split_into_batches(trajectories: &Trajectories) -> Result<Vec<Range<usize>>, StoreErrorKind> {
+    let (mut batches, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (index, sample) in trajectories.iter().enumerate() {
+        let bytes = sample.iter().map(|(_, cells)| size_of_cells(cells)).sum();
         if bytes > MAX_BATCH_BYTES {
             return Err(StoreErrorKind::SampleTooLarge { bytes });
         }
-        if place > start && sum + bytes > BATCH_BYTES {
-            parts.push(start..place);
-            (start, sum) = (place, 0);
+        if index > start && sum + bytes > BATCH_BYTES {
+            batches.push(start..index);
+            (start, sum) = (index, 0);
         }
         sum += bytes;
     }
-    if start < runs.len() {
-        parts.push(start..runs.len());
+    if start < trajectories.len() {
+        batches.push(start..trajectories.len());
     }
-    Ok(parts)
+    Ok(batches)
 }
 
-/// Nodes get as wide as they are kept.
-#[expect(clippy::cast_possible_truncation, reason = "every node is below the nodes of its run, and the width is for those")]
+/// Narrows nodes to the width they are stored in.
+#[expect(clippy::cast_possible_truncation, reason = "every node is below the number of nodes, which the width is for")]
 fn values(cells: Cells<'_>, width: NodeWidth) -> Arc<dyn Array> {
     match (cells, width) {
         (Cells::Scalar(cells), _) => array::<Float64Type>(cells.to_vec()),
@@ -124,7 +127,7 @@ fn array<T: ArrowPrimitiveType>(values: Vec<T::Native>) -> Arc<dyn Array> {
 }
 
 fn count(count: usize) -> Result<u32, ArrowError> {
-    u32::try_from(count).map_err(|_| ArrowError::InvalidArgumentError(format!("a count of {count} does not fit in 32 bits")))
+    u32::try_from(count).map_err(|_| ArrowError::InvalidArgumentError(format!("{count} does not fit in 32 bits")))
 }
 
 fn size_of_cells(cells: Cells<'_>) -> usize {
@@ -135,7 +138,7 @@ fn size_of_cells(cells: Cells<'_>) -> usize {
     }
 }
 
-/// Memory that a cell of such a column takes.
+/// Number of bytes of a cell in memory.
 pub(super) fn size_of_cell(column: &Column) -> usize {
     match column {
         Column::Scalar(_) => size_of::<f64>(),

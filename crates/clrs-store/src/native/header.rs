@@ -1,42 +1,57 @@
+use std::ops::Range;
+use std::path::Path;
+
 use clrs::Spec;
 use clrs::sampling::Seeding;
 use serde::{Deserialize, Serialize};
 
-/// What a set is.
+/// Description of a set, stored in its file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// What it is called: `bfs_train`.
+    /// Name of the set, `ALGORITHM_SPLIT` for those that are trained on: `bfs_train`. Files are named after it.
     pub name: String,
-    /// The algorithm whose runs it holds.
+    /// Name of the algorithm.
     pub algorithm: String,
-    /// No sample has more nodes. It decides how wide nodes are kept.
+    /// Maximum number of nodes of a sample. Decides the stored width of a node.
     pub max_nodes: usize,
-    /// Where it comes from.
+    /// Where the set comes from.
     pub provenance: Provenance,
     /// The probes, one per column.
     pub spec: Spec,
 }
 
-/// Where a set comes from: enough to make it again.
+impl Header {
+    /// Name of the file of the set, or of the shard: `bfs_train.arrow`, `bfs_train-00000-of-00004.arrow`.
+    pub fn file_name(&self) -> String {
+        file_name(&self.name, self.provenance.shard)
+    }
+
+    /// Whether a path has the name of the set's file.
+    pub(crate) fn is_named_like(&self, path: &Path) -> bool {
+        path.file_name().is_some_and(|name| name == self.file_name().as_str())
+    }
+}
+
+/// Where a set comes from: enough to generate it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The program that wrote it, with its version.
+    /// Program that wrote the set, with its version.
     pub program: String,
-    /// The benchmark it is part of: `clrs30@2.0.3`.
+    /// Benchmark that the set is part of: `clrs30@2.0.3`.
     pub benchmark: Option<String>,
-    /// The size that problems were drawn at.
+    /// Size that the problems were sampled at.
     pub size: usize,
-    /// How many samples the whole set has, all shards together.
+    /// Number of samples of the set, all shards together.
     pub samples: u64,
-    /// The seed.
+    /// Seed of the sampler.
     pub seed: u32,
     /// How samples got their random numbers.
     pub seeding: Seeding,
-    /// Options of the distribution that were set, in order.
+    /// Options of the sampler that were set, in order.
     pub options: Vec<(String, String)>,
-    /// Which shard it is, counted from 0, and of how many.
-    pub shard: Option<(u32, u32)>,
-    /// What it was imported from.
+    /// The shard that the file contains, if the set is sharded.
+    pub shard: Option<Shard>,
+    /// What the set was imported from.
     pub source: Option<String>,
 }
 
@@ -56,8 +71,72 @@ impl Default for Provenance {
     }
 }
 
-/// Whether a set may be called so: it becomes the name of files.
+/// A shard of a set. In JSON, `[index, count]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u32, u32)", from = "(u32, u32)")]
+pub struct Shard {
+    /// Index of the shard, from 0.
+    pub index: u32,
+    /// Number of shards of the set.
+    pub count: u32,
+}
+
+impl Shard {
+    /// Indices of the shard's samples among `samples` of the set. Empty if the index is out of range.
+    pub fn range(self, samples: u64) -> Range<u64> {
+        let start = |index: u32| {
+            let start = u128::from(samples) * u128::from(index.min(self.count)) / u128::from(self.count.max(1));
+            u64::try_from(start).unwrap_or(samples)
+        };
+        start(self.index)..start(self.index.saturating_add(1))
+    }
+}
+
+impl From<Shard> for (u32, u32) {
+    fn from(Shard { index, count }: Shard) -> (u32, u32) {
+        (index, count)
+    }
+}
+
+impl From<(u32, u32)> for Shard {
+    fn from((index, count): (u32, u32)) -> Shard {
+        Shard { index, count }
+    }
+}
+
+/// Name of the file of a set, or of one of its shards.
+pub(crate) fn file_name(name: &str, shard: Option<Shard>) -> String {
+    match shard {
+        None => format!("{name}.arrow"),
+        Some(Shard { index, count }) => format!("{name}-{index:05}-of-{count:05}.arrow"),
+    }
+}
+
+/// Whether a set may have this name, which becomes part of file names.
 pub fn is_valid_set_name(name: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.@".contains(c);
-    !name.is_empty() && name.len() <= 200 && name.chars().all(allowed) && !name.starts_with('.')
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-.@".contains(c);
+    !name.is_empty() && name.len() <= 200 && name.chars().all(is_allowed) && !name.starts_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_partition_the_samples() {
+        for (samples, count) in [(10, 3), (2, 5), (0, 2), (u64::MAX, 7)] {
+            let ranges: Vec<_> = (0..count).map(|index| Shard { index, count }.range(samples)).collect();
+            assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, samples));
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+        assert!(Shard { index: 9, count: 3 }.range(10).is_empty());
+        assert!(Shard { index: 0, count: 0 }.range(10).is_empty());
+    }
+
+    #[test]
+    fn file_names_are_those_of_headers() {
+        let name = |shard| file_name("bfs_train", shard);
+        assert_eq!(name(None), "bfs_train.arrow");
+        assert_eq!(name(Some(Shard { index: 3, count: 12 })), "bfs_train-00003-of-00012.arrow");
+    }
 }

@@ -5,7 +5,7 @@ use clrs::{Column, Probe};
 
 use super::{FORMAT, FORMAT_KEY, HEADER_KEY, Header};
 
-/// How wide a node is kept.
+/// Number of bytes that a node is stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeWidth {
     One,
@@ -14,7 +14,7 @@ pub(super) enum NodeWidth {
 }
 
 impl NodeWidth {
-    /// The narrowest for so many nodes.
+    /// The narrowest that holds every node of samples with at most `max_nodes` nodes.
     pub(super) fn of(max_nodes: usize) -> NodeWidth {
         match max_nodes {
             0..=0x100 => NodeWidth::One,
@@ -32,7 +32,7 @@ impl NodeWidth {
     }
 }
 
-/// The cells of a list.
+/// Cells of a list.
 pub(super) fn item(probe: &Probe, width: NodeWidth) -> Arc<Field> {
     let data_type = match Column::of(probe.kind) {
         Column::Scalar(_) => DataType::Float64,
@@ -42,7 +42,7 @@ pub(super) fn item(probe: &Probe, width: NodeWidth) -> Arc<Field> {
     Arc::new(Field::new("item", data_type, false))
 }
 
-/// The columns that a header asks for.
+/// Columns of a set.
 pub(super) fn fields(header: &Header) -> Fields {
     let width = NodeWidth::of(header.max_nodes);
     let extents = ["nodes", "steps"].map(|name| Field::new(name, DataType::UInt32, false));
@@ -50,9 +50,9 @@ pub(super) fn fields(header: &Header) -> Fields {
     extents.into_iter().chain(probes).collect()
 }
 
-/// The columns and the header itself.
+/// Columns of a set, with the header as metadata.
 pub(super) fn schema(header: &Header) -> Schema {
-    let json = serde_json::to_string(header).expect("strings, numbers and lists");
+    let json = serde_json::to_string(header).expect("a header is valid JSON");
     let metadata = [(FORMAT_KEY.to_owned(), FORMAT.to_owned()), (HEADER_KEY.to_owned(), json)];
     Schema::new(fields(header)).with_metadata(metadata.into_iter().collect::<Metadata>())
 }

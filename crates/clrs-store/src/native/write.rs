@@ -6,54 +6,58 @@ use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, write_message};
 use arrow_ipc::{Block, FooterBuilder, MetadataVersion};
 use clrs::{ContentHash, ContentHasher, Trajectories};
 use flatbuffers::FlatBufferBuilder;
+use serde::Serialize;
 
 use super::encode::{Encoded, Encoder, into_io};
 use super::{HASH_KEY, HEADER_HASH_KEY, HEADER_KEY, Header, MAGIC, SAMPLES_KEY};
 use crate::error::{At, StoreError};
 use crate::file::{AtomicFile, OnExisting};
 
-/// Writes a set while it is made: what is written is not kept in memory.
+/// Writes a set while it is generated: samples that are written are no longer in memory.
+///
+/// The file appears in [`finish`](SetWriter::finish). See [`SetReader`](crate::SetReader) for an example.
 pub struct SetWriter {
     encoder: Encoder,
     hasher: ContentHasher,
     samples: u64,
     blocks: Vec<Block>,
-    file: BufWriter<Counted>,
+    file: BufWriter<CountingFile>,
 }
 
-/// What was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Contents of a file that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SetSummary {
-    /// The hash over all values.
+    /// Content hash of the samples.
     pub hash: ContentHash,
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
-    /// The size of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
 impl SetWriter {
-    /// A set with no samples yet. The file gets its name in [`finish`](SetWriter::finish).
+    /// Creates a set without samples. The header is final.
     pub fn create(path: &Path, header: &Header, on_existing: OnExisting) -> Result<SetWriter, StoreError> {
         let file = AtomicFile::create(path, on_existing)?;
         let encoder = Encoder::new(header).map_err(into_io).at(path)?;
-        let mut file = BufWriter::new(Counted { file, bytes: 0 });
-        begin(&mut file, &encoder).at(path)?;
+        let mut file = BufWriter::new(CountingFile { file, bytes: 0 });
+        write_schema(&mut file, &encoder).at(path)?;
         Ok(SetWriter { encoder, hasher: ContentHasher::new(&header.spec), samples: 0, blocks: Vec::new(), file })
     }
 
     /// Adds samples.
-    pub fn write(&mut self, runs: &Trajectories) -> Result<(), StoreError> {
-        let encoded = self.encoder.encode(runs).at(self.path())?;
+    pub fn write(&mut self, trajectories: &Trajectories) -> Result<(), StoreError> {
+        let encoded = self.encoder.encode(trajectories).at(self.path())?;
         self.append(encoded)
     }
 
-    /// What compresses samples for this set, for use on other threads.
+    /// Returns an encoder for this set, for use on other threads.
     pub fn encoder(&self) -> Encoder {
         self.encoder.clone()
     }
 
-    /// Adds samples that the set's [`encoder`](SetWriter::encoder) compressed.
+    /// Adds samples that the set's [`encoder`](SetWriter::encoder) has compressed.
     pub fn append(&mut self, encoded: Encoded) -> Result<(), StoreError> {
         for hash in &encoded.hashes {
             self.hasher.push(*hash);
@@ -68,17 +72,17 @@ impl SetWriter {
         Ok(())
     }
 
-    /// Writes what is known only now, and gives the file its name.
+    /// Writes the footer, and gives the file its name.
     pub fn finish(mut self) -> Result<SetSummary, StoreError> {
         let hash = self.hasher.finish();
         let path = self.path().to_owned();
-        self.end(hash).at(&path)?;
-        let Counted { file, bytes } = self.file.into_inner().map_err(io::IntoInnerError::into_error).at(&path)?;
+        self.write_footer(hash).at(&path)?;
+        let CountingFile { file, bytes } = self.file.into_inner().map_err(io::IntoInnerError::into_error).at(&path)?;
         file.commit()?;
         Ok(SetSummary { hash, samples: self.samples, bytes })
     }
 
-    fn end(&mut self, hash: ContentHash) -> io::Result<()> {
+    fn write_footer(&mut self, hash: ContentHash) -> io::Result<()> {
         let mut builder = FlatBufferBuilder::new();
         let no_dictionaries = builder.create_vector::<Block>(&[]);
         let blocks = builder.create_vector(&self.blocks);
@@ -100,7 +104,7 @@ impl SetWriter {
         builder.finish(footer, None);
         let footer = builder.finished_data();
 
-        self.file.write_all(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0])?; // no more messages
+        self.file.write_all(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0])?; // end of messages
         self.file.write_all(footer)?;
         self.file.write_all(&i32::try_from(footer.len()).map_err(io::Error::other)?.to_le_bytes())?;
         self.file.write_all(MAGIC)?;
@@ -112,7 +116,7 @@ impl SetWriter {
     }
 }
 
-fn begin(file: &mut BufWriter<Counted>, encoder: &Encoder) -> io::Result<()> {
+fn write_schema(file: &mut BufWriter<CountingFile>, encoder: &Encoder) -> io::Result<()> {
     file.write_all(MAGIC)?;
     file.write_all(&[0; 64 - MAGIC.len()])?;
     let mut dictionaries = DictionaryTracker::new(true);
@@ -122,7 +126,7 @@ fn begin(file: &mut BufWriter<Counted>, encoder: &Encoder) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a record batch is.
+/// Location of a record batch.
 fn block(start: u64, message: usize, body: usize) -> io::Result<Block> {
     let start = i64::try_from(start).map_err(io::Error::other)?;
     let message = i32::try_from(message).map_err(io::Error::other)?;
@@ -130,20 +134,20 @@ fn block(start: u64, message: usize, body: usize) -> io::Result<Block> {
     Ok(Block::new(start, message, body))
 }
 
-/// A file that knows how long it is.
-struct Counted {
+/// Counts the bytes that are written.
+struct CountingFile {
     file: AtomicFile,
     bytes: u64,
 }
 
-impl Write for Counted {
+impl Write for CountingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.file().write(bytes)?;
+        let written = self.file.write(bytes)?;
         self.bytes += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.file().flush()
+        self.file.flush()
     }
 }

@@ -1,4 +1,4 @@
-//! `tf.train.Example`, as far as it is used: named lists of numbers.
+//! The part of `tf.train.Example` that is used: named lists of numbers.
 
 use std::collections::BTreeMap;
 

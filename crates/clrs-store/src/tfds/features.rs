@@ -6,39 +6,41 @@ use clrs::batch::row_shape;
 use clrs::{DType, Probe, Spec, Stage};
 use serde_json::{Value, json};
 
-/// A feature: its number type and the shape it has in one record.
+use super::LayoutError;
+
+/// A feature: its type, and its shape in one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tensor {
-    pub(super) dense: DType,
+    pub(super) dtype: DType,
     pub(super) shape: Vec<usize>,
 }
 
 /// Features by name.
 pub(super) type Tensors = BTreeMap<String, Tensor>;
 
-/// The name of the feature that says how many steps a sample has.
+/// Name of the feature with the number of steps of a sample.
 pub(super) const LENGTHS: &str = "lengths";
 
-/// The name of a probe's feature.
+/// Name of the feature of a probe.
 pub(super) fn feature_name(probe: &Probe) -> String {
     format!("{}_{}", probe.stage.name(), probe.name)
 }
 
-/// The features of samples of one size, padded to so many steps.
+/// Features of samples with `nodes` nodes, padded to `steps` steps.
 pub(super) fn tensors(spec: &Spec, nodes: usize, steps: usize) -> Tensors {
     let probes = spec.iter().map(|probe| {
         let steps = (probe.stage == Stage::Hint).then_some(steps);
         let shape = steps.into_iter().chain(row_shape(probe, nodes)).collect();
-        (feature_name(probe), Tensor { dense: probe.dtype, shape })
+        (feature_name(probe), Tensor { dtype: probe.dtype, shape })
     });
-    let lengths = (LENGTHS.to_owned(), Tensor { dense: DType::F64, shape: vec![] });
+    let lengths = (LENGTHS.to_owned(), Tensor { dtype: DType::F64, shape: vec![] });
     probes.chain([lengths]).collect()
 }
 
-/// The file's text.
+/// Text of the file.
 pub(super) fn to_json(tensors: &Tensors) -> String {
     let features = tensors.iter().map(|(name, tensor)| {
-        let dtype = match tensor.dense {
+        let dtype = match tensor.dtype {
             DType::F64 => "float64",
             DType::F32 => "float32",
             DType::I64 => "int64",
@@ -59,22 +61,22 @@ pub(super) fn to_json(tensors: &Tensors) -> String {
     format!("{file:#}")
 }
 
-/// Reads the file's text, in its present form and in those that TFDS read from older datasets: a `type` with its `content`,
-/// which may be JSON in a string.
-pub(super) fn from_json(text: &str) -> Result<Tensors, String> {
-    let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let content = file.get("featuresDict").cloned().or_else(|| content_of(&file)).ok_or("there is no dictionary of features")?;
+/// Parses the text of the file, in its current form and in those of older datasets: a `type` with its `content`, which may be
+/// JSON in a string.
+pub(super) fn from_json(text: &str) -> Result<Tensors, LayoutError> {
+    let file: Value = serde_json::from_str(text).map_err(|error| LayoutError::Json(error.to_string()))?;
+    let content = file.get("featuresDict").cloned().or_else(|| content_of(&file)).ok_or(LayoutError::NoDictionary)?;
     let features = content.get("features").unwrap_or(&content);
-    let features = features.as_object().ok_or("there is no dictionary of features")?;
+    let features = features.as_object().ok_or(LayoutError::NoDictionary)?;
     let tensor = |(name, feature): (&String, &Value)| {
         let tensor = feature.get("tensor").cloned().or_else(|| content_of(feature));
-        let tensor = tensor.as_ref().and_then(tensor_of).ok_or_else(|| format!("`{name}` is no tensor of numbers"))?;
+        let tensor = tensor.as_ref().and_then(tensor_of).ok_or_else(|| LayoutError::NotNumeric(name.clone()))?;
         Ok((name.clone(), tensor))
     };
     features.iter().map(tensor).collect()
 }
 
-/// What an older file says of a feature.
+/// Content of a feature in an older file.
 fn content_of(feature: &Value) -> Option<Value> {
     match feature.get("content")? {
         Value::String(text) => serde_json::from_str(text).ok(),
@@ -83,7 +85,7 @@ fn content_of(feature: &Value) -> Option<Value> {
 }
 
 fn tensor_of(tensor: &Value) -> Option<Tensor> {
-    let dense = match tensor.get("dtype")?.as_str()? {
+    let dtype = match tensor.get("dtype")?.as_str()? {
         "float64" => DType::F64,
         "float32" => DType::F32,
         "int64" => DType::I64,
@@ -101,7 +103,7 @@ fn tensor_of(tensor: &Value) -> Option<Tensor> {
         Value::String(axis) => axis.parse().ok(),
         axis => axis.as_u64().and_then(|axis| usize::try_from(axis).ok()),
     };
-    Some(Tensor { dense, shape: shape.iter().map(axis).collect::<Option<_>>()? })
+    Some(Tensor { dtype, shape: shape.iter().map(axis).collect::<Option<_>>()? })
 }
 
 #[cfg(test)]
@@ -109,12 +111,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_come_back_and_older_forms_mean_the_same() {
-        let bfs = clrs::Registry::builtin().find("bfs").expect("there");
+    fn features_round_trip_and_older_forms_are_equivalent() {
+        let bfs = clrs::Registry::builtin().find("bfs").expect("a built-in algorithm");
         let tensors = tensors(&bfs.spec().into(), 16, 7);
-        assert_eq!(tensors["hint_pi_h"], Tensor { dense: DType::F64, shape: vec![7, 16] });
-        assert_eq!(tensors["input_A"], Tensor { dense: DType::I64, shape: vec![16, 16] });
-        assert_eq!(tensors["lengths"], Tensor { dense: DType::F64, shape: vec![] });
+        assert_eq!(tensors["hint_pi_h"], Tensor { dtype: DType::F64, shape: vec![7, 16] });
+        assert_eq!(tensors["input_A"], Tensor { dtype: DType::I64, shape: vec![16, 16] });
+        assert_eq!(tensors["lengths"], Tensor { dtype: DType::F64, shape: vec![] });
         assert_eq!(from_json(&to_json(&tensors)).as_ref(), Ok(&tensors));
 
         let lists = json!({
@@ -127,17 +129,17 @@ mod tests {
             "content": r#"{"features": {"a": {"tensor": {"shape": {"dimensions": ["7", "16"]}, "dtype": "float64"}}}}"#,
         });
         for older in [lists, protos] {
-            let tensor = Tensor { dense: DType::F64, shape: vec![7, 16] };
+            let tensor = Tensor { dtype: DType::F64, shape: vec![7, 16] };
             assert_eq!(from_json(&older.to_string()), Ok([("a".to_owned(), tensor)].into_iter().collect()));
         }
     }
 
     #[test]
-    fn what_is_no_tensor_of_numbers_is_refused() {
+    fn features_that_are_not_numeric_tensors_are_refused() {
         for text in ["", "{}", "[]", r#"{"featuresDict": {"features": {"a": {"image": {}}}}}"#] {
             assert!(from_json(text).is_err(), "{text}");
         }
         let text = r#"{"featuresDict": {"features": {"a": {"tensor": {"dtype": "string"}}}}}"#;
-        assert_eq!(from_json(text), Err("`a` is no tensor of numbers".into()));
+        assert_eq!(from_json(text), Err(LayoutError::NotNumeric("a".into())));
     }
 }

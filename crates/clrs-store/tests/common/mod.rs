@@ -1,15 +1,17 @@
 //! Sets to write and read.
 
+use std::path::{Path, PathBuf};
+
 use clrs::sampling::Sampler;
 use clrs::{AnyAlgorithm, Registry, SamplerOptions, Trajectories};
-use clrs_store::{Header, Provenance};
+use clrs_store::{Header, OnExisting, Provenance, SetWriter};
 
-/// Samples of each size in turn; sizes at which the algorithm has nothing to tell are left out.
+/// Samples of each size in turn, without those sizes that the algorithm does not support.
 pub(crate) fn samples(algorithm: &'static dyn AnyAlgorithm, sizes: &[usize], count: usize) -> Trajectories {
     let mut recorder = algorithm.recorder();
     for &size in sizes {
         if let Ok(mut sampler) = Sampler::new(algorithm, size, 7, &SamplerOptions::default()) {
-            // A size that is too small is refused when it is drawn or run, and leaves no trace.
+            // A size that is too small is refused when it is sampled or run, and records nothing.
             let _ = sampler.record(count, &mut recorder);
         }
     }
@@ -17,21 +19,30 @@ pub(crate) fn samples(algorithm: &'static dyn AnyAlgorithm, sizes: &[usize], cou
     recorder.into_trajectories()
 }
 
-pub(crate) fn header(algorithm: &str, runs: &Trajectories) -> Header {
+/// Header of a set `ALGORITHM_test`.
+pub(crate) fn header(algorithm: &str, trajectories: &Trajectories) -> Header {
     Header {
         name: format!("{algorithm}_test"),
         algorithm: algorithm.into(),
-        max_nodes: runs.iter().map(|run| run.nodes()).max().unwrap_or(1),
+        max_nodes: trajectories.iter().map(|sample| sample.nodes()).max().unwrap_or(1),
         provenance: Provenance {
             size: 16,
-            samples: runs.len() as u64,
+            samples: trajectories.len() as u64,
             seed: 7,
             options: vec![("p".into(), "0.5".into())],
-            shard: Some((0, 1)),
             ..Provenance::default()
         },
-        spec: runs.spec().clone(),
+        spec: trajectories.spec().clone(),
     }
+}
+
+/// Writes a set under its own name.
+pub(crate) fn write(dir: &Path, header: &Header, trajectories: &Trajectories) -> PathBuf {
+    let path = dir.join(header.file_name());
+    let mut writer = SetWriter::create(&path, header, OnExisting::Replace).expect("created");
+    writer.write(trajectories).expect("written");
+    writer.finish().expect("finished");
+    path
 }
 
 pub(crate) fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
