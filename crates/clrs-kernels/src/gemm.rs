@@ -2,7 +2,7 @@
 //!
 //! A block of `c` stays in registers while a column block of `b` streams by. Columns are the outer loop and rows the inner one, so
 //! that the column block stays in the first-level cache for all rows. [`PackedMatrix`] is not packed into panels: it is a copy with
-//! a row stride of an odd number of cache lines (see `memory.rs`), made once for weights. Other matrices are read in place.
+//! a row stride of an odd number of cache lines (see `memory.rs`), created once for weights. Other matrices are read in place.
 //!
 //! Forward is [`matmul_packed`]. Backward is [`matmul_packed`] with [`PackedMatrix::transposed`] for the gradient of the rows, and
 //! [`add_matmul_tn`] for the gradient of the weights.
@@ -67,7 +67,7 @@ pub enum Accumulate<'a> {
 pub enum Epilogue {
     /// None.
     Identity,
-    /// Rectifier: negative values become 0; NaN stays.
+    /// Rectified linear unit: negative values become 0; NaN stays.
     Relu,
 }
 

@@ -174,7 +174,7 @@ pub(crate) fn attention(isa: Isa, n: usize, all: &mut Vec<Entry>) {
             attention::forward(isa, &inputs, &mut out, &mut tape, &mut scratch);
         }));
         for raw in [false, true] {
-            let [mut asking, mut asked] = [0; 2].map(|_| vec![0.0; n * w]);
+            let [mut query, mut key] = [0; 2].map(|_| vec![0.0; n * w]);
             let (mut edges, mut edge, mut score) = (vec![0.0; n * n * c], vec![0.0; c * w], vec![0.0; w]);
             let (mut values, d_out, tape, mut scratch) = (vec![0.0; n * h], values(n * h, 7), saved.clone(), Scratch::default());
             let with = if raw { ", edge features" } else { "" };
@@ -182,8 +182,8 @@ pub(crate) fn attention(isa: Isa, n: usize, all: &mut Vec<Entry>) {
             let work = Work::Operations((n * n * 2 * (w * (products * c + 1) + 2 * h)) as f64);
             all.push(Entry::new(&format!("{name} back, n = {n}{with}"), work, move || {
                 let gradients = attention::Gradients {
-                    query: &mut asking,
-                    key: &mut asked,
+                    query: &mut query,
+                    key: &mut key,
                     edge_features: raw.then_some(&mut edges),
                     edge_weight: &mut edge,
                     score_weight: (w == h).then_some(&mut score),

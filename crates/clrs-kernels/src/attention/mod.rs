@@ -33,7 +33,7 @@ use crate::rowwise::{Softmax, SoftmaxBackward};
 /// Added to the score of a node that is not a neighbour.
 const MASK_VALUE: f32 = -1e9;
 
-/// Inputs of one sample of `N` nodes: queries and keys of width `W`, values of width `H`, and `C` features per edge. The number of
+/// Inputs of one sample of `N` nodes: queries and keys of width `D`, values of width `H`, and `C` features per edge. The number of
 /// heads divides both widths.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
@@ -41,15 +41,15 @@ pub struct Inputs<'a> {
     pub nodes: usize,
     /// Number of heads.
     pub heads: usize,
-    /// `[N, W]`
+    /// `[N, D]`
     pub query: &'a [f32],
-    /// `[N, W]`
+    /// `[N, D]`
     pub key: &'a [f32],
     /// `e`, `[N, N, C]`, query first.
     pub edge_features: &'a [f32],
-    /// `W`, `[C, W]`
+    /// `W`, `[C, D]`
     pub edge_weight: &'a [f32],
-    /// `a`, `[W]`; `None` for GAT, where all elements are 1.
+    /// `a`, `[D]`; `None` for GAT, where all elements are 1.
     pub score_weight: Option<&'a [f32]>,
     /// `[N, H]`
     pub value: &'a [f32],
@@ -84,7 +84,7 @@ pub struct Tape {
 /// Scratch memory of this kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// `[W, N]`
+    /// `[D, N]`
     key: Mat,
     /// `[C * N, N]`
     edge_features: Mat,
@@ -119,12 +119,12 @@ impl Inputs<'_> {
         let pairs = elements([nodes, nodes]);
         let channels = self.edge_features.len() / pairs;
         assert!(width.is_multiple_of(heads) && hidden.is_multiple_of(heads), "the number of heads must divide both widths");
-        assert!(self.query.len() == nodes * width && self.key.len() == nodes * width, "query and key must be [N, W]");
+        assert!(self.query.len() == nodes * width && self.key.len() == nodes * width, "query and key must be [N, D]");
         assert!(
             self.edge_features.len() == pairs * channels && self.edge_weight.len() == elements([channels, width]),
-            "edge_features must be [N, N, C], edge_weight [C, W]"
+            "edge_features must be [N, N, C], edge_weight [C, D]"
         );
-        assert!(self.score_weight.is_none_or(|weight| weight.len() == width), "score_weight must be [W]");
+        assert!(self.score_weight.is_none_or(|weight| weight.len() == width), "score_weight must be [D]");
         assert!(self.value.len() == nodes * hidden, "value must be [N, H]");
         assert!(self.adjacency.is_none_or(|adjacency| adjacency.len() == pairs), "adjacency must be [N, N]");
         Shape { nodes, heads, width, channels, hidden }
@@ -238,7 +238,7 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
         gradients.query.len() == n * width && gradients.edge_weight.len() == channels * width,
         "the gradients must be shaped as the inputs"
     );
-    assert!(gradients.score_weight.as_ref().is_none_or(|d| d.len() == width), "the gradient of score_weight must be [W]");
+    assert!(gradients.score_weight.as_ref().is_none_or(|d| d.len() == width), "the gradient of score_weight must be [D]");
     let weights = &tape.weights;
     assert!(weights.rows == heads * n && weights.columns == n, "the tape must be of the same sample");
     let work = &mut scratch.attention;

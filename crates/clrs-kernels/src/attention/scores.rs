@@ -11,20 +11,20 @@ const SLOPE: f32 = 0.01;
 pub(super) struct Scores<'a> {
     pub(super) nodes: usize,
     pub(super) heads: usize,
-    /// `[N, W]`
+    /// `[N, D]`
     pub(super) query: &'a [f32],
-    /// `[W, N]`
+    /// `[D, N]`
     pub(super) key: &'a Mat,
     /// `[C * N, N]`
     pub(super) edge_features: &'a Mat,
-    /// `[C, W]`
+    /// `[C, D]`
     pub(super) edge_weight: &'a [f32],
-    /// `[W]`
+    /// `[D]`
     pub(super) score_weight: &'a [f32],
     pub(super) out: &'a mut Mat,
 }
 
-/// Asserts the shapes that [`Scores`] documents. Returns `(W, C)`.
+/// Asserts the shapes that [`Scores`] documents. Returns `(D, C)`.
 #[inline(always)]
 fn check(n: usize, query: &[f32], key: &Mat, edge_features: &Mat, edge_weight: &[f32], score_weight: &[f32]) -> (usize, usize) {
     let (w, c) = (score_weight.len(), edge_features.rows / n);
@@ -117,7 +117,7 @@ pub(super) struct ScoresBackward<'a> {
     /// `[heads * N, N]`
     pub(super) d_scores: &'a Mat,
     pub(super) d_query: &'a mut [f32],
-    /// `[W, N]`
+    /// `[D, N]`
     pub(super) d_key: &'a mut Mat,
     /// `[C * N, N]`
     pub(super) d_edge_features: Option<&'a mut Mat>,
@@ -218,7 +218,7 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usi
 /// Computes the gradients of `C` channels and their weights from those of all pairs in a column.
 ///
 /// # Safety
-/// As [`column`]; the channels must exist.
+/// As [`column()`]; the channels must exist.
 #[inline(always)]
 unsafe fn pairs<S: Simd, const C: usize>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usize, first: usize) {
     let (n, w, stride) = (p.nodes, p.score_weight.len(), p.edge_features.stride);

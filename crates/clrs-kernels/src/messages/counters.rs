@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) static FORWARD: AtomicU64 = AtomicU64::new(0);
 pub(super) static BACKWARD: AtomicU64 = AtomicU64::new(0);
 
-/// Numbers of messages.
+/// Message counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCounts {
     /// Messages computed by [`forward`](super::forward).

@@ -123,8 +123,8 @@ impl Inputs<'_> {
         assert_eq!(self.receivers.len(), n * packed.hidden, "receivers must be [N, H]");
         assert_eq!(self.senders.len(), n * packed.hidden, "senders must be [N, H]");
         assert_eq!(self.edge_features.len(), elements([n, n, packed.edge_weight.rows]), "edge_features must be [N, N, C]");
-        if let Adjacency::Mask(of) = self.adjacency {
-            assert_eq!(of.len(), n * n, "the adjacency mask must be [N, N]");
+        if let Adjacency::Mask(mask) = self.adjacency {
+            assert_eq!(mask.len(), n * n, "the adjacency mask must be [N, N]");
         }
         n
     }
@@ -223,7 +223,7 @@ pub(crate) struct Workspace {
     best: Mat,
     argmax: Mat,
     /// Offset of the edge features of each message in a tile.
-    channels: Vec<usize>,
+    feature_offsets: Vec<usize>,
     argmax_messages: ArgmaxMessages,
     compressed: CompressedRows,
 }

@@ -211,9 +211,9 @@ pub fn backward(
         let d_first = &mut work.second.data;
         let product = Gemm::rows(rows, (&work.grad.data, stride), &transposed.hidden_weight, (d_first, stride));
         sparse_matmul(isa, product, &mut work.compressed);
-        work.channels.clear();
+        work.feature_offsets.clear();
         let offset = |edge: &Edge| (usize::from(edge.sender) * n + usize::from(edge.receiver)) * c;
-        work.channels.extend(edges.iter().map(offset));
+        work.feature_offsets.extend(edges.iter().map(offset));
         isa.run(EdgeRowsBackward {
             edges,
             out: &work.first.data,
@@ -221,7 +221,7 @@ pub fn backward(
             d_receivers: &mut d_receiver_rows.data,
             d_senders: &mut d_sender_rows.data,
             channels: EdgeFeaturesBackward {
-                offsets: &work.channels,
+                offsets: &work.feature_offsets,
                 channels: c,
                 raw: inputs.edge_features,
                 d_raw: d_edge_features.as_deref_mut(),

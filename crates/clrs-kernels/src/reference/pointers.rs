@@ -109,7 +109,7 @@ impl ReferenceOp for EdgePointers {
                 }
             }
         }
-        // Inputs are compared as they are: rounding decides nothing.
+        // Inputs are compared as they are: no decision depends on rounding.
         (logits, f64::INFINITY)
     }
 
