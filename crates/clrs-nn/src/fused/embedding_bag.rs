@@ -1,4 +1,4 @@
-//! EmbeddingBag as sums of their words.
+//! Position-weighted sums of embeddings.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::parameters::Handle;
 use crate::pass::Learnt;
 use crate::weights::Piece;
 
-/// EmbeddingBag of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
+/// Sums of the embeddings of `[B, L]` indices, weighted by position, `[L, D]`: `[B, D]`.
 pub(crate) fn embedding_bag(pass: &Pass, words: Arc<Vec<u16>>, table: Handle, positions: Arc<Vec<f32>>) -> Tensor<2> {
     let table = pass.learnt(Piece::Whole(table));
     compute(pass, EmbeddingBag { words, positions, table }, Vec::new())
