@@ -1,44 +1,65 @@
-//! One update of Adam over slices, as optax computes it, and the norm of gradients.
+//! One step of Adam (Kingma & Ba, 2015) over slices, as optax computes it, and the squared norm of gradients.
 //!
-//! Each number takes the same operations in the same order, none of them fused, so that an update has the same bits on every
-//! instruction set.
+//! # Bits
+//! Each element takes the same operations in the same order, none of them fused: the same on every instruction set.
 
 use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
 
-/// How much of the mean of gradients stays.
+/// Decay of the first moment.
 pub const BETA1: f32 = 0.9;
-/// How much of the mean of their squares stays.
+/// Decay of the second moment.
 pub const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// What is the same for all numbers of an update.
+/// Scalars of one step, the same for all parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Update {
-    /// What gradients are multiplied by, to clip them.
+    /// Factor of the gradients, below 1 where their global norm is clipped.
     pub gradient_scale: f32,
-    /// Size of a step, or nothing for values that stay as they are.
+    /// Learning rate, or `None` to update the moments and leave the parameters as they are.
     pub learning_rate: Option<f32>,
-    /// By how much means fall short after so many updates: `1 - 0.9^updates` and `1 - 0.999^updates`.
+    /// `1 - BETA1^t` and `1 - BETA2^t` in step `t`, counted from 1.
     pub bias_corrections: [f32; 2],
 }
 
-/// Moves values, and the means of gradients and of their squares. Without a gradient it is 0.
+/// Updates parameters and their two moments in place. A missing gradient counts as 0.
 ///
 /// # Panics
 /// If lengths do not match.
-pub fn update(isa: Isa, rule: Update, gradient: Option<&[f32]>, values: &mut [f32], first: &mut [f32], second: &mut [f32]) {
-    assert!(first.len() == values.len() && second.len() == values.len(), "two means for each number");
-    assert!(gradient.is_none_or(|gradient| gradient.len() == values.len()), "a gradient for each number");
-    isa.run(Step { rule, gradient, values, first, second });
+///
+/// # Examples
+/// ```
+/// use clrs_kernels::Isa;
+/// use clrs_kernels::adam::{BETA1, BETA2, Update, update};
+///
+/// let (mut parameters, mut first, mut second) = ([1.0], [0.0], [0.0]);
+/// let scalars =
+///     Update { gradient_scale: 1.0, learning_rate: Some(0.1), bias_corrections: [1.0 - BETA1, 1.0 - BETA2] };
+/// update(Isa::best(), scalars, Some(&[5.0]), &mut parameters, &mut first, &mut second);
+/// // The first step has the length of the learning rate, whatever the gradient.
+/// assert!((parameters[0] - 0.9f32).abs() < 1e-6);
+/// ```
+pub fn update(
+    isa: Isa,
+    update: Update,
+    gradient: Option<&[f32]>,
+    parameters: &mut [f32],
+    first_moment: &mut [f32],
+    second_moment: &mut [f32],
+) {
+    let len = parameters.len();
+    assert!(first_moment.len() == len && second_moment.len() == len, "the moments must be shaped as the parameters");
+    assert!(gradient.is_none_or(|gradient| gradient.len() == len), "the gradient must be shaped as the parameters");
+    isa.run(Step { update, gradient, parameters, first_moment, second_moment });
 }
 
 struct Step<'a> {
-    rule: Update,
+    update: Update,
     gradient: Option<&'a [f32]>,
-    values: &'a mut [f32],
-    first: &'a mut [f32],
-    second: &'a mut [f32],
+    parameters: &'a mut [f32],
+    first_moment: &'a mut [f32],
+    second_moment: &'a mut [f32],
 }
 
 impl Kernel for Step<'_> {
@@ -46,26 +67,26 @@ impl Kernel for Step<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Update { gradient_scale, learning_rate, bias_corrections } = self.rule;
-        for at in (0..self.values.len()).step_by(LANES) {
+        let Update { gradient_scale, learning_rate, bias_corrections } = self.update;
+        for at in (0..self.parameters.len()).step_by(LANES) {
             let gradient = self.gradient.map_or(s.splat(0.0), |gradient| s.mul(s.load_at(gradient, at), s.splat(gradient_scale)));
             let new = s.mul(s.splat(1.0 - BETA1), gradient);
-            let first = s.add(s.mul(s.splat(BETA1), s.load_at(self.first, at)), new);
+            let first = s.add(s.mul(s.splat(BETA1), s.load_at(self.first_moment, at)), new);
             let new = s.mul(s.mul(s.splat(1.0 - BETA2), gradient), gradient);
-            let second = s.add(s.mul(s.splat(BETA2), s.load_at(self.second, at)), new);
-            s.store_at(self.first, at, first);
-            s.store_at(self.second, at, second);
+            let second = s.add(s.mul(s.splat(BETA2), s.load_at(self.second_moment, at)), new);
+            s.store_at(self.first_moment, at, first);
+            s.store_at(self.second_moment, at, second);
             if let Some(rate) = learning_rate {
                 let root = s.sqrt(s.div(second, s.splat(bias_corrections[1])));
                 let step = s.div(s.div(first, s.splat(bias_corrections[0])), s.add(root, s.splat(EPSILON)));
-                s.store_at(self.values, at, s.sub(s.load_at(self.values, at), s.mul(s.splat(rate), step)));
+                s.store_at(self.parameters, at, s.sub(s.load_at(self.parameters, at), s.mul(s.splat(rate), step)));
             }
         }
     }
 }
 
-/// The sum of squares, in `f64`: sixteen sums, then those in order. Squares are exact, so that only the order of sums could change
-/// the bits, and that is fixed.
+/// Returns the sum of squares in `f64`: sixteen partial sums, then their sum in order. The square of an `f32` is exact in `f64`, so
+/// only the order of the additions affects the bits, and it is fixed.
 pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f64 {
     isa.run(Squares(x))
 }

@@ -1,30 +1,30 @@
-//! Backward of a sum over the few raw channels of an edge: of `y = raw w`, for `raw` `[c]` and `w` `[c, width]`.
+//! Backward of a product with the few features of an edge: `y = x W`, for `x` `[C]` and `W` `[C, H]`.
 //!
-//! As products of matrices these are badly shaped, `c` being 1 to 10. So four rows at a time, while they are in the first-level
-//! cache, are added to the gradient of `w`, and multiplied with `w` for the gradients of their channels.
+//! As matrix products these are badly shaped, since `C` is 1 to 10. Instead, four rows at a time are added to the gradient of `W`
+//! and multiplied with `W` for the gradients of their features, while they are in the first-level cache.
 
 use crate::isa::Kernel;
 use crate::memory::has_rows;
 use crate::simd::{LANES, Simd};
 
-/// `d_w += rawᵀ d`, and if asked for `d_raw = d wᵀ`, for rows whose channels lie anywhere.
+/// `d_w += rawᵀ d`, and optionally `d_raw = d wᵀ`, for rows whose features are at arbitrary offsets.
 pub(crate) struct EdgeFeaturesBackward<'a> {
-    /// Where the channels of each row begin, in `raw` and `d_raw`.
+    /// Offset of the features of each row in `raw` and `d_raw`.
     pub(crate) offsets: &'a [usize],
     pub(crate) channels: usize,
     pub(crate) raw: &'a [f32],
     pub(crate) d_raw: Option<&'a mut [f32]>,
-    /// Columns, with their padding.
+    /// Number of columns with padding.
     pub(crate) width: usize,
-    /// `[c, width]`, and its gradient.
+    /// `[channels, width]`, and its gradient.
     pub(crate) w: &'a [f32],
     pub(crate) d_w: &'a mut [f32],
-    /// From row to row of these and of `d`.
+    /// Row stride of `w`, `d_w` and `d`.
     pub(crate) stride: usize,
 }
 
 impl EdgeFeaturesBackward<'_> {
-    /// Asserts that all is there.
+    /// Asserts that all slices are long enough.
     #[inline(always)]
     pub(crate) fn check(&self) {
         let last = self.offsets.iter().copied().max().unwrap_or(0);
@@ -34,21 +34,21 @@ impl EdgeFeaturesBackward<'_> {
         assert!(has_rows(self.d_w, self.channels, self.stride, self.width));
     }
 
-    /// `R` rows: 1 or 4. Their gradients begin at `d`.
+    /// Processes `R` rows, 1 or 4, whose gradients start at `d`.
     ///
     /// # Safety
-    /// [`EdgeFeaturesBackward::check`] has to hold; so many offsets, and rows at `d`, have to be there.
+    /// [`EdgeFeaturesBackward::check`] must hold; `R` offsets from `row` on, and `R` rows at `d`, must exist.
     #[inline(always)]
     pub(crate) unsafe fn rows<S: Simd, const R: usize>(&mut self, s: S, row: usize, d: *const f32) {
         let mut first = 0;
-        // SAFETY: as the caller says; channels are counted here.
+        // SAFETY: guaranteed by the caller; the loop bounds the channels.
         unsafe {
             while first < self.channels {
                 match self.channels - first {
-                    1 => self.some::<S, R, 1>(s, row, d, first),
-                    2 => self.some::<S, R, 2>(s, row, d, first),
-                    3 => self.some::<S, R, 3>(s, row, d, first),
-                    _ => self.some::<S, R, 4>(s, row, d, first),
+                    1 => self.channel_block::<S, R, 1>(s, row, d, first),
+                    2 => self.channel_block::<S, R, 2>(s, row, d, first),
+                    3 => self.channel_block::<S, R, 3>(s, row, d, first),
+                    _ => self.channel_block::<S, R, 4>(s, row, d, first),
                 }
                 first += 4;
             }
@@ -58,8 +58,8 @@ impl EdgeFeaturesBackward<'_> {
     /// # Safety
     /// As [`EdgeFeaturesBackward::rows`], with `C` channels from `first` on.
     #[inline(always)]
-    unsafe fn some<S: Simd, const R: usize, const C: usize>(&mut self, s: S, row: usize, d: *const f32, first: usize) {
-        // SAFETY: as the caller says.
+    unsafe fn channel_block<S: Simd, const R: usize, const C: usize>(&mut self, s: S, row: usize, d: *const f32, first: usize) {
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self.d_raw {
                 Some(_) => self.block::<S, R, C, true>(s, row, d, first),
@@ -69,7 +69,7 @@ impl EdgeFeaturesBackward<'_> {
     }
 
     /// # Safety
-    /// As [`EdgeFeaturesBackward::some`].
+    /// As [`EdgeFeaturesBackward::channel_block`].
     #[inline(always)]
     unsafe fn block<S: Simd, const R: usize, const C: usize, const RAW: bool>(
         &mut self,
@@ -83,9 +83,9 @@ impl EdgeFeaturesBackward<'_> {
             raw[r] = raw[r].wrapping_add(self.offsets[row + r] + first);
         }
         let mut sums = [[s.splat(0.0); C]; R];
-        // Taken before the loop: behind a reference they would be read again after each store.
+        // Copied before the loop: through a reference they would be loaded again after each store.
         let (stride, w, d_w) = (self.stride, self.w.as_ptr(), self.d_w.as_mut_ptr());
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for j in (0..self.width).step_by(LANES) {
                 let mut rows = [s.splat(0.0); R];
@@ -130,7 +130,7 @@ impl EdgeFeaturesBackward<'_> {
     }
 }
 
-/// All rows of a matrix.
+/// [`EdgeFeaturesBackward`] of all rows of a matrix.
 pub(crate) struct EdgeFeaturesRows<'a> {
     pub(crate) back: EdgeFeaturesBackward<'a>,
     pub(crate) d: &'a [f32],

@@ -1,56 +1,71 @@
-//! Sentences as sums of their words, each looked up in a table and weighted by its position: what a memory network reads.
+//! Sums of embeddings, weighted by their position in the bag: the sentence encoding of end-to-end memory networks (Sukhbaatar et
+//! al., 2015), or `PyTorch`'s `EmbeddingBag` with weights per position and dimension.
 //!
 //! ```text
-//! out[row, e] = sum over w of table[words[row, w], e] * positions[w, e]
+//! out[b, d] = sum over l of table[indices[b, l], d] * position_encoding[l, d]
 //! ```
 //!
-//! Ordinary operations store the embedding of every word of every sentence. Here a sentence is added up in a register, and backward
-//! adds to the rows of the table, one sentence after the other.
+//! Tensor operations store the embedding of every index. Here a bag is summed in registers, and backward adds to the rows of the
+//! table, one bag after the other.
 //!
-//! As in the reference, the word behind the last one of the table means nothing, and all others behind it are NaN.
+//! As in dm-clrs, the first index past the table (`V`) contributes nothing, and any larger one makes the bag NaN.
+//!
+//! # Bits
+//! Four partial sums in a fixed order: AVX2 and AVX-512 agree. Portable code without fused multiply-add differs in the last bits.
 
 use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
 
-/// What sentences are made of.
+/// Inputs of `B` bags of `L` indices each, into a table of `V` embeddings of dimension `D`.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// Size of an embedding.
+    /// `D`
     pub embedding_dim: usize,
-    /// `[words, size]`
+    /// `[V, D]`
     pub table: &'a [f32],
-    /// `[length, size]`
+    /// `[L, D]`
     pub position_encoding: &'a [f32],
-    /// `[rows, length]`
+    /// `[B, L]`
     pub indices: &'a [u16],
 }
 
 impl Inputs<'_> {
-    /// Words in the table, and the length of a sentence.
+    /// Returns `(V, L)`.
     fn shape(&self) -> (usize, usize) {
-        let (count, length) = (self.table.len() / self.embedding_dim, self.position_encoding.len() / self.embedding_dim);
-        assert!(
-            self.table.len() == count * self.embedding_dim && self.position_encoding.len() == length * self.embedding_dim,
-            "whole rows"
-        );
-        assert!(length > 0 && self.indices.len().is_multiple_of(length), "whole sentences");
-        (count, length)
+        let dim = self.embedding_dim;
+        let (num_embeddings, length) = (self.table.len() / dim, self.position_encoding.len() / dim);
+        assert!(self.table.len() == num_embeddings * dim, "table must be [V, D]");
+        assert!(length > 0 && self.position_encoding.len() == length * dim, "position_encoding must be [L, D]");
+        assert!(self.indices.len().is_multiple_of(length), "indices must be [B, L]");
+        (num_embeddings, length)
     }
 }
 
-/// Writes `out`, `[rows, size]`.
+/// Writes `out`, `[B, D]`.
 ///
 /// # Panics
 /// If lengths do not match.
+///
+/// # Examples
+/// ```
+/// use clrs_kernels::Isa;
+/// use clrs_kernels::embedding_bag::{Inputs, forward};
+///
+/// // One bag: index 1, then index 2, which is past the table and contributes nothing.
+/// let inputs = Inputs { embedding_dim: 1, table: &[10.0, 20.0], position_encoding: &[0.5, 1.0], indices: &[1, 2] };
+/// let mut out = [0.0];
+/// forward(Isa::best(), &inputs, &mut out);
+/// assert_eq!(out, [10.0]);
+/// ```
 pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32]) {
-    let (count, length) = inputs.shape();
-    assert_eq!(out.len(), inputs.indices.len() / length * inputs.embedding_dim, "the result is [rows, size]");
-    isa.run(Forward { inputs: *inputs, count, length, out });
+    let (num_embeddings, length) = inputs.shape();
+    assert_eq!(out.len(), inputs.indices.len() / length * inputs.embedding_dim, "out must be [B, D]");
+    isa.run(Forward { inputs: *inputs, num_embeddings, length, out });
 }
 
 struct Forward<'a> {
     inputs: Inputs<'a>,
-    count: usize,
+    num_embeddings: usize,
     length: usize,
     out: &'a mut [f32],
 }
@@ -60,17 +75,17 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Inputs { embedding_dim: size, table, position_encoding: positions, indices } = self.inputs;
-        for (indices, out) in indices.chunks_exact(self.length).zip(self.out.chunks_exact_mut(size)) {
-            for at in (0..size).step_by(LANES) {
-                // Four sums, so that one need not wait for the other.
+        let Inputs { embedding_dim: dim, table, position_encoding: positions, indices } = self.inputs;
+        for (indices, out) in indices.chunks_exact(self.length).zip(self.out.chunks_exact_mut(dim)) {
+            for at in (0..dim).step_by(LANES) {
+                // Four independent sums.
                 let mut sums = [s.splat(0.0); 4];
-                for (indices, positions) in indices.chunks(4).zip(positions.chunks(4 * size)) {
-                    for (sum, (&index, position)) in sums.iter_mut().zip(indices.iter().zip(positions.chunks_exact(size))) {
+                for (indices, positions) in indices.chunks(4).zip(positions.chunks(4 * dim)) {
+                    for (sum, (&index, position)) in sums.iter_mut().zip(indices.iter().zip(positions.chunks_exact(dim))) {
                         let index = usize::from(index);
-                        if index < self.count {
-                            *sum = s.fma(s.load_at(&table[index * size..][..size], at), s.load_at(position, at), *sum);
-                        } else if index > self.count {
+                        if index < self.num_embeddings {
+                            *sum = s.fma(s.load_at(&table[index * dim..][..dim], at), s.load_at(position, at), *sum);
+                        } else if index > self.num_embeddings {
                             *sum = s.splat(f32::NAN);
                         }
                     }
@@ -82,20 +97,20 @@ impl Kernel for Forward<'_> {
     }
 }
 
-/// Adds to `d_table`, `[words, size]`, from the gradient of the result. Words behind the table have none.
+/// Adds to `d_table`, `[V, D]`, from the gradient of `out`, `[B, D]`. Indices past the table have no gradient.
 ///
 /// # Panics
 /// If lengths do not match.
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, d_out: &[f32], d_table: &mut [f32]) {
-    let (count, length) = inputs.shape();
-    assert_eq!(d_out.len(), inputs.indices.len() / length * inputs.embedding_dim, "the result is [rows, size]");
-    assert_eq!(d_table.len(), inputs.table.len(), "the gradient is shaped as the table");
-    isa.run(Backward { inputs: *inputs, count, length, d_out, d_table });
+    let (num_embeddings, length) = inputs.shape();
+    assert_eq!(d_out.len(), inputs.indices.len() / length * inputs.embedding_dim, "d_out must be [B, D]");
+    assert_eq!(d_table.len(), inputs.table.len(), "d_table must be [V, D]");
+    isa.run(Backward { inputs: *inputs, num_embeddings, length, d_out, d_table });
 }
 
 struct Backward<'a> {
     inputs: Inputs<'a>,
-    count: usize,
+    num_embeddings: usize,
     length: usize,
     d_out: &'a [f32],
     d_table: &'a mut [f32],
@@ -106,14 +121,14 @@ impl Kernel for Backward<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Inputs { embedding_dim: size, position_encoding: positions, indices, .. } = self.inputs;
-        for (indices, d_out) in indices.chunks_exact(self.length).zip(self.d_out.chunks_exact(size)) {
-            for at in (0..size).step_by(LANES) {
+        let Inputs { embedding_dim: dim, position_encoding: positions, indices, .. } = self.inputs;
+        for (indices, d_out) in indices.chunks_exact(self.length).zip(self.d_out.chunks_exact(dim)) {
+            for at in (0..dim).step_by(LANES) {
                 let d = s.load_at(d_out, at);
-                for (&index, position) in indices.iter().zip(positions.chunks_exact(size)) {
+                for (&index, position) in indices.iter().zip(positions.chunks_exact(dim)) {
                     let index = usize::from(index);
-                    if index < self.count {
-                        let row = &mut self.d_table[index * size..][..size];
+                    if index < self.num_embeddings {
+                        let row = &mut self.d_table[index * dim..][..dim];
                         s.store_at(row, at, s.fma(d, s.load_at(position, at), s.load_at(row, at)));
                     }
                 }

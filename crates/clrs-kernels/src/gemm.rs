@@ -1,74 +1,95 @@
-//! Products of matrices.
+//! Matrix products: `c = epilogue(initial + a b)`.
 //!
-//! A block of the result is held in registers while a whole column block of the right matrix passes by; columns are outside and
-//! rows inside, so that this column block stays in the first-level cache for all rows. There is no packing: [`PackedMatrix`] is a copy
-//! with rows an odd number of cache lines apart (see `memory.rs`), made once for weights; other matrices are read as they lie.
-//! Every element is a sum over the inner dimension in order, with one rounding per term where products are fused: the same bits
-//! for any shape of blocks, any number of rows at once, and both of AVX2 and AVX-512. So it is where there is one column alone,
-//! but for the order.
+//! A block of `c` stays in registers while a column block of `b` streams by. Columns are the outer loop and rows the inner one, so
+//! that the column block stays in the first-level cache for all rows. [`PackedMatrix`] is not packed into panels: it is a copy with
+//! a row stride of an odd number of cache lines (see `memory.rs`), created once for weights. Other matrices are read in place.
 //!
-//! Forward is [`matmul_packed`]; backward is [`matmul_packed`] with [`PackedMatrix::transposed`] for the gradient of the rows, and
-//! [`add_matmul_tn`] for that of the weights.
+//! Forward is [`matmul_packed`]. Backward is [`matmul_packed`] with [`PackedMatrix::transposed`] for the gradient of the rows, and
+//! [`add_matmul_tn`] for the gradient of the weights.
+//!
+//! # Bits
+//! Every element is a sum over the inner dimension in order, with one rounding per term where multiply-add is fused: the bits do
+//! not depend on the block shape or on the number of rows, and AVX2 and AVX-512 agree. A `b` of one column is summed in sixteen
+//! lanes instead, in the same order everywhere. Without fused multiply-add, results differ by at most `k` roundings.
 
 use crate::Scratch;
 use crate::isa::{Isa, Kernel};
 use crate::memory::{Mat, elements, has_rows};
 use crate::simd::{LANES, Simd};
 
-/// A matrix, copied so that products with it are fast.
+/// A matrix copied into the layout that products read fastest.
 #[derive(Clone, Debug)]
 pub struct PackedMatrix {
     mat: Mat,
-    /// The one column, if there is but one.
+    /// The dense column of a matrix of one column, otherwise empty.
     column: Vec<f32>,
 }
 
 impl PackedMatrix {
-    /// Of a dense matrix `[rows, columns]`.
+    /// Copies a dense matrix `[rows, columns]`.
+    ///
+    /// # Panics
+    /// If the length does not match.
     pub fn new(dense: &[f32], rows: usize, columns: usize) -> PackedMatrix {
         PackedMatrix::of(dense, Mat::copy(dense, rows, columns))
     }
 
-    /// The transpose of a dense matrix `[columns, rows]`.
+    /// Copies the transpose, `[rows, columns]`, of a dense matrix `[columns, rows]`.
+    ///
+    /// # Panics
+    /// If the length does not match.
     pub fn transposed(dense: &[f32], rows: usize, columns: usize) -> PackedMatrix {
         PackedMatrix::of(dense, Mat::transposed(dense, rows, columns))
     }
 
-    /// A column lies the same way when it is transposed.
+    /// A single column has the same dense layout as its transpose.
     fn of(dense: &[f32], mat: Mat) -> PackedMatrix {
         let column = if mat.columns == 1 { dense.to_vec() } else { Vec::new() };
         PackedMatrix { mat, column }
     }
 }
 
-/// What a product is added to.
+/// Initial value of the accumulators.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Accumulate<'a> {
-    /// Nothing.
+    /// 0.
     Zero,
-    /// What stands in the result.
+    /// The contents of the output, which the product is added to.
     Output,
-    /// A row, for all rows.
+    /// A bias, `[n]`, added to every row.
     Bias(&'a [f32]),
 }
 
-/// What becomes of a sum.
+/// Function applied to the accumulators before they are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Epilogue {
-    /// It stays.
+    /// None.
     Identity,
-    /// Negative ones become 0; NaN stays.
+    /// Rectified linear unit: negative values become 0; NaN stays.
     Relu,
 }
 
-/// `c = end(start + a b)`: rows of `a` `[rows, k]` times `b` `[k, n]`, to `c` `[rows, n]`.
+/// `c = epilogue(initial + a b)`, for `a` `[rows, k]`, `b` `[k, n]` and `c` `[rows, n]`.
 ///
 /// # Panics
 /// If lengths do not match.
+///
+/// # Examples
+/// ```
+/// use clrs_kernels::Isa;
+/// use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, matmul_packed};
+///
+/// let weight = PackedMatrix::new(&[1.0, -1.0, 2.0, -2.0], 2, 2);
+/// let mut c = [0.0; 2];
+/// matmul_packed(Isa::best(), &[3.0, 4.0], &weight, Accumulate::Bias(&[0.5, 0.5]), Epilogue::Relu, &mut c);
+/// assert_eq!(c, [11.5, 0.0]);
+/// ```
 pub fn matmul_packed(isa: Isa, a: &[f32], b: &PackedMatrix, accumulate: Accumulate<'_>, epilogue: Epilogue, c: &mut [f32]) {
     let (k, n) = (b.mat.rows, b.mat.columns);
     let rows = c.len().checked_div(n).unwrap_or(0);
-    assert!(a.len() == elements([rows, k]) && c.len() == rows * n, "as many rows in as out");
+    assert!(a.len() == elements([rows, k]) && c.len() == rows * n, "a must be [rows, k], c [rows, n]");
     if n == 1 {
         return isa.run(MatVec { a, column: &b.column, accumulate, epilogue, c });
     }
@@ -88,7 +109,7 @@ pub fn matmul_packed(isa: Isa, a: &[f32], b: &PackedMatrix, accumulate: Accumula
     });
 }
 
-/// `c = end(start + a b)` with a `b` `[k, n]` as it lies, for matrices that are used once.
+/// `c = epilogue(initial + a b)`, for `a` `[rows, k]`, a dense `b` `[k, n]` that is used once, and `c` `[rows, n]`.
 ///
 /// # Panics
 /// If lengths do not match.
@@ -101,22 +122,22 @@ pub fn matmul(
     epilogue: Epilogue,
     c: &mut [f32],
 ) {
-    assert!(a.len() == elements([rows, k]) && b.len() == elements([k, n]), "lengths are those of the shapes");
-    assert_eq!(c.len(), elements([rows, n]), "lengths are those of the shapes");
+    assert!(a.len() == elements([rows, k]) && b.len() == elements([k, n]), "a must be [rows, k], b [k, n]");
+    assert_eq!(c.len(), elements([rows, n]), "c must be [rows, n]");
     isa.run(Gemm { m: rows, n, k, a, a_row: k, a_col: 1, b, b_row: n, c, c_row: n, accumulate, epilogue });
 }
 
-/// `c += aᵀ b`: of `a` `[rows, k]` and `b` `[rows, n]`, to `c` `[k, n]`. The gradient of weights, from what came in and the
-/// gradient of what came out.
+/// `c += aᵀ b`, for `a` `[rows, k]`, `b` `[rows, n]` and `c` `[k, n]`: the gradient of weights, from the input and the gradient of
+/// the output. `tn` are BLAS' flags: `a` is transposed, `b` is not.
 ///
 /// # Panics
 /// If lengths do not match.
 pub fn add_matmul_tn(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c: &mut [f32], scratch: &mut Scratch) {
-    assert!(a.len() == elements([rows, k]) && b.len() == elements([rows, n]), "lengths are those of the shapes");
-    assert_eq!(c.len(), elements([k, n]), "lengths are those of the shapes");
+    assert!(a.len() == elements([rows, k]) && b.len() == elements([rows, n]), "a must be [rows, k], b [rows, n]");
+    assert_eq!(c.len(), elements([k, n]), "c must be [k, n]");
     let (accumulate, epilogue) = (Accumulate::Output, Epilogue::Identity);
     if n == 1 {
-        // A column lies as a row does, and rows fill registers.
+        // A single column has the layout of a row, and rows fill registers.
         return isa.run(Gemm {
             m: 1,
             n: k,
@@ -132,7 +153,7 @@ pub fn add_matmul_tn(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c
             epilogue,
         });
     }
-    // Every row block of `c` reads all of `b`: a copy that lies well pays for a few of them.
+    // Every row block of `c` reads all of `b`, so a copy with a good stride pays off after a few of them.
     let (b, b_row) = if k >= 4 * MAX_BLOCK_ROWS && n > 0 {
         scratch.gemm.fit(rows, n);
         scratch.gemm.fill_from(b);
@@ -143,8 +164,8 @@ pub fn add_matmul_tn(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c
     isa.run(Gemm { m: k, n, k: rows, a, a_row: 1, a_col: k, b, b_row, c, c_row: n, accumulate, epilogue });
 }
 
-/// `c[m] = end(start + a[m, k] column[k])`: a block would have but one lane of its registers to do, so registers lie along the rows.
-/// Every lane has a sum of its own, and these are added up in halves.
+/// `c[m] = epilogue(initial + a[m, k] column[k])`. A block of one column would use one lane of its registers, so lanes run along
+/// `k` here: every lane has its own sum, and [`Simd::reduce_sum`] adds them.
 struct MatVec<'a> {
     a: &'a [f32],
     column: &'a [f32],
@@ -159,7 +180,7 @@ impl Kernel for MatVec<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         let k = self.column.len();
-        // Four rows at a time: their sums do not wait for one another.
+        // Four rows at a time: their sums are independent.
         for (chunk, c) in self.c.chunks_mut(4).enumerate() {
             let mut sums = [s.splat(0.0); 4];
             for at in (0..k).step_by(LANES) {
@@ -170,20 +191,20 @@ impl Kernel for MatVec<'_> {
                 }
             }
             for r in 0..c.len() {
-                let start = match self.accumulate {
+                let initial = match self.accumulate {
                     Accumulate::Zero => 0.0,
                     Accumulate::Output => c[r],
                     Accumulate::Bias(bias) => bias[0],
                 };
-                let sum = start + s.reduce_sum(sums[r]);
+                let sum = initial + s.reduce_sum(sums[r]);
                 c[r] = if self.epilogue == Epilogue::Relu && sum < 0.0 { 0.0 } else { sum };
             }
         }
     }
 }
 
-/// `c[m, n] = end(start + a[m, k] b[k, n])`. Element `i, k` of `a` lies at `i * a_row + k * a_col`, so that a transposed one
-/// needs no copy.
+/// `c[m, n] = epilogue(initial + a[m, k] b[k, n])`. Element `(i, k)` of `a` is at `i * a_row + k * a_col`, so that a transposed
+/// `a` needs no copy.
 pub(crate) struct Gemm<'a> {
     pub(crate) m: usize,
     pub(crate) n: usize,
@@ -200,7 +221,7 @@ pub(crate) struct Gemm<'a> {
 }
 
 impl<'a> Gemm<'a> {
-    /// The first rows of `a` times all of `b`, padding included.
+    /// The product of the first `m` rows of `a` with all of `b`, padding included.
     pub(crate) fn rows(m: usize, a: (&'a [f32], usize), b: &'a Mat, (c, c_row): (&'a mut [f32], usize)) -> Gemm<'a> {
         Gemm {
             m,
@@ -218,7 +239,7 @@ impl<'a> Gemm<'a> {
         }
     }
 
-    /// `c += aᵀ b` over the first `rows` rows of both, padding of `b` included.
+    /// `c += aᵀ b` over the first `rows` rows of both, including the padding of `b`.
     pub(crate) fn weight_gradient(rows: usize, a: (&'a [f32], usize), b: (&'a [f32], usize), c: &'a mut Mat) -> Gemm<'a> {
         Gemm {
             m: c.rows,
@@ -237,10 +258,10 @@ impl<'a> Gemm<'a> {
     }
 }
 
-/// Of a block.
+/// Maximum number of rows of a block.
 const MAX_BLOCK_ROWS: usize = 12;
 
-/// Inner steps at once: as much of a column block as a cache holds near enough.
+/// Length of a block of the inner dimension: a column block of this height fits roughly into the first-level cache.
 const K_BLOCK: usize = 256;
 
 impl Kernel for Gemm<'_> {
@@ -261,13 +282,13 @@ impl Kernel for Gemm<'_> {
             assert!(bias.len() >= g.n);
         }
         let all = g.k;
-        let (a, b, end) = (g.a, g.b, g.epilogue);
+        let (a, b, epilogue) = (g.a, g.b, g.epilogue);
         let mut from = 0;
         loop {
             g.k = (all - from).min(K_BLOCK);
             let last = from + g.k == all;
-            g.epilogue = if last { end } else { Epilogue::Identity };
-            // SAFETY: the asserts above bound all accesses of the whole product, of which this is a part.
+            g.epilogue = if last { epilogue } else { Epilogue::Identity };
+            // SAFETY: the asserts above bound all accesses of the complete product, and this is a slice of it along `k`.
             unsafe { by_columns(s, g) };
             from += g.k;
             if last {
@@ -279,14 +300,14 @@ impl Kernel for Gemm<'_> {
 }
 
 /// # Safety
-/// The matrices have to be as large as `g` says.
+/// The matrices must be as large as `g` states.
 #[inline(always)]
 unsafe fn by_columns<S: Simd>(s: S, g: &mut Gemm<'_>) {
-    // SAFETY: blocks are cut so that they lie inside.
+    // SAFETY: the blocks lie inside the matrices.
     unsafe {
         let mut j = 0;
-        // The fastest block differs with the number of registers. Of those with 24 sums 6 x 4 loads least: 10 times for 24
-        // products, where 12 x 2 loads 14 times, and is 10% slower where other threads share the core.
+        // The fastest block depends on the number of registers. Of the shapes with 24 accumulators, 6 x 4 loads least: 10 loads
+        // for 24 products, where 12 x 2 takes 14 and is 10% slower when other threads share the core.
         if S::REGISTERS >= 32 {
             while j + 4 * LANES <= g.n {
                 by_rows::<S, 6, 4, false>(s, g, j);
@@ -316,10 +337,10 @@ unsafe fn by_columns<S: Simd>(s: S, g: &mut Gemm<'_>) {
 }
 
 /// # Safety
-/// As [`by_columns`]; columns `j` to `j + NC * LANES` have to be there, or with `TAIL`, some of them.
+/// As [`by_columns`]. Columns `j` to `j + NC * LANES` must exist, or with `TAIL`, at least one of them.
 #[inline(always)]
 unsafe fn by_rows<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: S, g: &mut Gemm<'_>, j: usize) {
-    // SAFETY: as the caller says; rows are counted here.
+    // SAFETY: guaranteed by the caller; the loops bound the rows.
     unsafe {
         let mut i = 0;
         while i + NR <= g.m {
@@ -345,14 +366,14 @@ unsafe fn by_rows<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s
     }
 }
 
-/// `NR` rows of `NC` registers.
+/// `NR` rows of `NC` vectors.
 ///
 /// # Safety
-/// Rows `i` to `i + NR` and columns as in [`by_rows`] have to be there.
+/// Rows `i` to `i + NR` must exist, and columns as in [`by_rows`].
 #[inline(always)]
 unsafe fn block<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: S, g: &mut Gemm<'_>, i: usize, j: usize) {
     let count = g.n - j;
-    // SAFETY: all pointers stay in the block, which the caller says is there; with `TAIL` only `count` lanes are touched.
+    // SAFETY: all pointers stay inside the block, which the caller guarantees to exist; with `TAIL` only `count` lanes are accessed.
     unsafe {
         let read = |p: *const f32| if TAIL { s.load_partial_ptr(p, count) } else { s.load_ptr(p) };
         let c = g.c.as_mut_ptr().add(i * g.c_row + j);
@@ -366,7 +387,7 @@ unsafe fn block<S: Simd, const NR: usize, const NC: usize, const TAIL: bool>(s: 
                 }
             }
         }
-        // Nothing is read there if there are no inner steps.
+        // `wrapping_add`: with an inner dimension of 0 the pointers may lie outside, and nothing is read.
         let mut a = g.a.as_ptr().wrapping_add(i * g.a_row);
         let mut b = g.b.as_ptr().wrapping_add(j);
         for _ in 0..g.k {

@@ -1,46 +1,75 @@
-//! Fused kernels for the networks of `clrs-nn` on a CPU: what ordinary tensor operations compute in many passes over arrays
-//! `[n, n, h]`, in one pass over tiles that stay in cache.
+//! Fused CPU kernels for the networks of `clrs-nn`: operations that would take many passes over arrays of shape `[N, N, H]` as
+//! tensor operations run in one pass over tiles that stay in cache.
 //!
-//! Every kernel works on one sample, on one thread, on dense `f32` slices. It is a `forward` and a `backward` written by hand; what
-//! backward needs of forward is in a `Tape`, or made anew. Gradients of inputs are written, those of weights are added to. Working
-//! memory is a [`Scratch`] that the caller keeps, so that nothing is allocated once it has seen the largest sample.
+//! Every kernel runs on one thread, over dense `f32` slices, and most process one sample. A kernel is a hand-written `forward` and
+//! `backward`. Values that backward needs are saved in a `Tape` or recomputed. Gradients of inputs are overwritten; gradients of
+//! weights are added to. Temporary memory is a [`Scratch`] owned by the caller, so that nothing is allocated once it has grown to
+//! the largest sample.
 //!
-//! - [`messages`]: messages between nodes, two layers and the maximum over senders. Most of the time of a network goes here.
-//! - [`pointers`], [`edge_pointers`]: logits of pointers, from nodes and from edges.
-//! - [`triplets`]: the maximum over the first node of triplets. [`attention`]: GAT and `GATv2`. [`words`]: what a memory network
-//!   looks up.
-//! - [`gemm`]: products of matrices, for all the layers around. [`rows`], [`sinkhorn`], [`adam`]: what is done number by number.
+//! In shapes, `N` is the number of nodes, `H` the number of hidden elements, and `C` the number of features per edge. Other letters
+//! are defined where they are used.
 //!
-//! # How it is built
-//! Read `simd/mod.rs` first: sixteen lanes, on AVX-512, AVX2 or anything. `isa.rs` chooses at run time ([`Isa::best`]; a plain release
-//! build has all). `memory.rs` says how rows lie. Each kernel is written once over these, and [`reference`](mod@reference) has its
-//! twin in plain loops, which is its definition.
+//! # Kernels
+//!
+//! | module | computes | reference | used by |
+//! |---|---|---|---|
+//! | [`messages`] | two-layer messages, max over senders | [`Messages`](reference::Messages) | MPNN, PGN and their variants |
+//! | [`triplets`] | max over the first node of triplets | [`Triplets`](reference::Triplets) | triplet GMPNN |
+//! | [`attention`] | GAT and `GATv2` | [`Attention`](reference::Attention) | graph attention networks |
+//! | [`memory_attention`] | attention over the slots of a memory | [`MemoryAttention`](reference::MemoryAttention) | memory networks |
+//! | [`embedding_bag`] | position-weighted sums of embeddings | [`EmbeddingBag`](reference::EmbeddingBag) | memory networks |
+//! | [`pointers`] | logits from nodes to nodes | [`Pointers`](reference::Pointers) | node pointer decoders |
+//! | [`edge_pointers`] | logits from edges to nodes | [`EdgePointers`](reference::EdgePointers) | edge pointer decoders |
+//! | [`sinkhorn`] | Sinkhorn operator in log space | [`Sinkhorn`](reference::Sinkhorn) | permutation decoders and losses |
+//! | [`max_pool`] | max over nodes | [`MaxPool`](reference::MaxPool) | graph decoders |
+//! | [`narrow`] | range of columns | [`Narrow`](reference::Narrow) | decoders that share a product |
+//! | [`rowwise`] | layer norm, softmax, log-softmax | [`LayerNorm`](reference::LayerNorm), [`Softmax`](reference::Softmax) | processors, losses, hint decoding |
+//! | [`gemm`] | matrix products with bias and `ReLU` | loops in `tests/gemm.rs` | all linear layers |
+//! | [`adam`] | Adam step, squared norm | loops in `tests/rowwise.rs` | optimizer |
+//!
+//! [`peak`] measures the multiply-add rate that the benchmarks compare with.
+//!
+//! # Structure
+//! Start with `simd/mod.rs`: vectors of sixteen lanes, on AVX-512, AVX2 or portable code. `isa.rs` selects the instruction set at
+//! run time ([`Isa::best`]; an ordinary release build contains all). `memory.rs` defines the layout of matrices. Each kernel is
+//! written once on top of these, and [`reference`](mod@reference) defines its result in plain loops.
 //!
 //! # Bits
-//! Sums run in the same order on every instruction set. AVX2 and AVX-512 give the same bits; portable code differs in the last ones
-//! where the target has no fused multiply-add, but for [`adam`] and [`triplets`], which are the same everywhere. Nothing
-//! depends on the number of threads, as there are none.
+//! Sums run in the same order on every instruction set, and nothing depends on the number of threads. AVX2 and AVX-512 give the same
+//! bits. Portable code on targets without fused multiply-add rounds products before adding them:
+//!
+//! | kernels | portable code against AVX2 and AVX-512 |
+//! |---|---|
+//! | [`adam`], [`triplets`], [`max_pool`], [`narrow`] | the same bits |
+//! | all others | outputs and gradients within 1e-5 of the largest element of the `f64` reference, on every instruction set |
+//!
+//! The tests enforce both rows, except where a decision (a `ReLU`, an argmax) is closer than rounding errors.
 //!
 //! # Ties and NaN
-//! The first of equal candidates of a maximum takes all of its gradient, where JAX shares it. What becomes of NaN is said with each
-//! kernel: most keep it, but a maximum may pass it over.
+//! The first of equal candidates of a maximum takes all of the gradient, where JAX splits it. Each kernel documents how it treats
+//! NaN: most propagate it, but a maximum may drop it.
 //!
 //! # Examples
 //! ```
-//! use clrs_kernels::messages::{Inputs, PackedWeights, Adjacency, Weights, forward};
+//! use clrs_kernels::messages::{Adjacency, Inputs, PackedWeights, Weights, forward};
 //! use clrs_kernels::{Isa, Scratch};
 //!
-//! // Two nodes with one hidden number each: what is heard is the larger sum of both ends.
-//! let layers = Weights { edge_weight: &[0.0], hidden_weight: &[1.0], hidden_bias: &[0.0], output_weight: &[1.0] };
-//! let inputs = Inputs { receivers: &[1.0, 2.0], senders: &[10.0, 20.0], edge_features: &[0.0; 4], adjacency: Adjacency::Full };
-//! let mut heard = [0.0; 2];
-//! forward(Isa::best(), &PackedWeights::new(&layers), &inputs, &mut heard, None, &mut Scratch::default());
-//! assert_eq!(heard, [21.0, 22.0]);
+//! // Two nodes with one hidden element each: every node receives the larger sum of both ends.
+//! let weights = Weights { edge_weight: &[0.0], hidden_weight: &[1.0], hidden_bias: &[0.0], output_weight: &[1.0] };
+//! let inputs = Inputs {
+//!     receivers: &[1.0, 2.0],
+//!     senders: &[10.0, 20.0],
+//!     edge_features: &[0.0; 4],
+//!     adjacency: Adjacency::Full,
+//! };
+//! let mut out = [0.0; 2];
+//! forward(Isa::best(), &PackedWeights::new(&weights), &inputs, &mut out, None, &mut Scratch::default());
+//! assert_eq!(out, [21.0, 22.0]);
 //! ```
-#![allow(unsafe_code, reason = "this crate is where it belongs; each block says why it holds")]
+#![allow(unsafe_code, reason = "the only crate with unsafe code; each block states its safety argument")]
 #![deny(unsafe_op_in_unsafe_fn)]
-#![allow(clippy::inline_always, reason = "kernels have to end up in the function that is compiled for the instruction set")]
-#![allow(clippy::needless_range_loop, reason = "arrays of registers are walked by index, several in step")]
+#![allow(clippy::inline_always, reason = "kernels must be inlined into the function compiled for the instruction set")]
+#![allow(clippy::needless_range_loop, reason = "several arrays of registers are indexed in step")]
 
 mod edge_features;
 mod isa;
@@ -64,9 +93,9 @@ pub mod rowwise;
 pub mod sinkhorn;
 pub mod triplets;
 
-pub use crate::isa::Isa;
+pub use crate::isa::{Isa, UnknownIsa};
 
-/// Working memory of all kernels: one per thread, used again and again, as large as the largest sample so far needed.
+/// Temporary memory of all kernels: one per thread, reused, and as large as the largest sample so far required.
 #[derive(Debug, Default)]
 pub struct Scratch {
     attention: attention::Workspace,

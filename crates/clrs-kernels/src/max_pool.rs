@@ -30,7 +30,7 @@ pub fn forward(isa: Isa, x: &[f32], out: &mut [f32], argmax: Option<&mut [u32]>)
     }
     assert!(x.len() >= dim && x.len().is_multiple_of(dim), "x must be [N, D] with at least one row");
     assert!(argmax.as_ref().is_none_or(|argmax| argmax.len() == dim), "argmax must be [D]");
-    // Row numbers travel through `f32` lanes, which represent integers up to 2^24 exactly.
+    // Row indices are held in `f32` lanes, which represent integers up to 2^24 exactly.
     assert!(x.len() / dim <= 1 << 24, "at most 2^24 rows");
     isa.run(Forward { x, out, argmax });
 }

@@ -1,6 +1,6 @@
 //! Attention of queries over the slots of a memory, as in end-to-end memory networks (Sukhbaatar et al., 2015).
 //!
-//! Every query has `S` keys and values of its own, which occupy the first slots. All `M >= S` slots share a learned memory, whose
+//! Every query has its own `S` keys and values, which occupy the first slots. All `M >= S` slots share a learned memory, whose
 //! rows are added to the keys. Slots without a key have their memory row alone, and no value:
 //!
 //! ```text

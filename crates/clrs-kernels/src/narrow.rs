@@ -1,6 +1,6 @@
 //! A range of the columns of a matrix, as a dense matrix: `out[i, k] = x[i, start + k]`.
 //!
-//! Rows are copied, so that there is nothing to choose an instruction set for, and every bit is that of the input.
+//! Rows are copied, so the kernel takes no instruction set and preserves every bit.
 
 use std::ops::Range;
 

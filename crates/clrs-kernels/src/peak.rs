@@ -1,4 +1,4 @@
-//! What the machine's multiply-add units do with nothing in the way: the limit that rates of kernels are shares of.
+//! Peak rate of the multiply-add units, which the benchmarks report kernel rates as a fraction of.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -8,20 +8,20 @@ use std::time::Instant;
 use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
 
-/// Multiplies and adds in registers. Returns how many floating-point operations that were.
+/// Runs chains of multiply-adds in registers. Returns the number of floating-point operations.
 pub fn run_fma_chains(isa: Isa, rounds: u32) -> f64 {
-    isa.run(Rounds(rounds))
+    isa.run(FmaChains(rounds))
 }
 
-/// Floating-point operations per second of so many threads together.
+/// Returns the floating-point operations per second of all threads together.
 ///
-/// The threads are started and warm before anything is measured, and begin together: what it costs to start them, and a clock
-/// that is still slow, do not count. The best of some short measurements is taken, since the machine may be shared.
+/// The threads are started and warmed up before the measurement, and begin it together, so that thread startup and a low clock
+/// rate do not count. The best of several short measurements is returned, since the machine may be shared.
 ///
 /// # Panics
 /// If a thread cannot be started.
 pub fn flops_per_second(isa: Isa, threads: usize) -> f64 {
-    /// About five milliseconds each.
+    /// About five milliseconds per measurement.
     const ROUNDS: u32 = 1 << 20;
     const WARM_UP: usize = 5;
     const MEASURED: usize = 20;
@@ -39,33 +39,33 @@ pub fn flops_per_second(isa: Isa, threads: usize) -> f64 {
     };
     let rates: Vec<Vec<f64>> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|worker| worker.join().expect("it only counts")).collect()
+        workers.into_iter().map(|worker| worker.join().expect("the measurement does not panic")).collect()
     });
-    // A thread that was woken late sees less time go by: the one that sees most is right.
+    // A thread that was woken late measures a shorter time, so the longest time of a round is the right one.
     let slowest = |round: usize| rates.iter().map(|of| of[round]).fold(f64::MAX, f64::min);
     (0..MEASURED).map(slowest).fold(0.0, f64::max)
 }
 
-struct Rounds(u32);
+struct FmaChains(u32);
 
-impl Kernel for Rounds {
+impl Kernel for FmaChains {
     type Output = f64;
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> f64 {
         match S::REGISTERS {
-            32.. => rounds::<S, 16>(s, self.0),
-            8.. => rounds::<S, 6>(s, self.0),
-            _ => rounds::<S, 4>(s, self.0),
+            32.. => fma_chains::<S, 16>(s, self.0),
+            8.. => fma_chains::<S, 6>(s, self.0),
+            _ => fma_chains::<S, 4>(s, self.0),
         }
     }
 }
 
-/// `CHAINS` sums that do not wait for one another.
+/// Runs `CHAINS` independent chains.
 #[inline(always)]
-fn rounds<S: Simd, const CHAINS: usize>(s: S, count: u32) -> f64 {
+fn fma_chains<S: Simd, const CHAINS: usize>(s: S, count: u32) -> f64 {
     let (a, b) = (s.splat(black_box(0.999)), s.splat(black_box(0.001)));
-    // Different starts: the compiler would see through equal ones.
+    // Different initial values: the compiler would merge equal chains.
     let mut sums: [S::V; CHAINS] = std::array::from_fn(|i| s.splat(black_box(i as f32)));
     for _ in 0..count {
         for sum in &mut sums {
@@ -84,7 +84,7 @@ mod tests {
     use crate::isa::Isa;
 
     #[test]
-    fn a_round_of_every_instruction_set_is_whole_registers() {
+    fn operations_are_complete_vectors_and_proportional_to_the_rounds() {
         for isa in Isa::available() {
             let (one, ten) = (run_fma_chains(isa, 1), run_fma_chains(isa, 10));
             assert!(one >= 2.0 * 16.0 && ten.to_bits() == (10.0 * one).to_bits(), "{isa}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_of_threads_is_a_number_above_nought() {
+    fn flops_per_second_is_finite_and_positive() {
         let rate = flops_per_second(Isa::best(), 2);
         assert!(rate.is_finite() && rate > 0.0);
     }

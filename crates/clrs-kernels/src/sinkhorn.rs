@@ -1,35 +1,53 @@
-//! Sinkhorn's method in logarithms: rows, then columns, normalised again and again, towards a permutation.
+//! Sinkhorn operator in log space (Mena et al., 2018): rows and columns are normalized in turns, so that the matrix approaches a
+//! permutation.
 //!
-//! As in `clrs-nn`, logits are divided by a temperature, and no node may point to itself. Backward goes through every round; what
-//! each normalisation gave is kept for it, `2 iterations n n` numbers. Columns are normalised sixteen at once, without a transpose.
+//! Logits are divided by a temperature first, and the diagonal is masked: no node points to itself. Backward goes through every
+//! iteration; the result of each normalization is stored for it, `[2 I, N, N]` for `I` iterations. Columns are normalized sixteen
+//! at once, without a transpose.
+//!
+//! # Bits
+//! AVX2 and AVX-512 agree. Portable code without fused multiply-add differs in the last bits of the exponentials.
 
 use crate::isa::{Isa, Kernel};
+use crate::memory::elements;
 use crate::rowwise::{log_softmax, log_softmax_backward};
 use crate::simd::{LANES, Simd};
 
-/// The lower, the nearer to a permutation.
+/// Lower temperatures give results closer to a permutation. The value is dm-clrs'.
 const TEMPERATURE: f32 = 0.1;
-/// Added to the logit of a node that points to itself.
-const NOTHING: f32 = -1e6;
+/// Added to the diagonal.
+const MASK_VALUE: f32 = -1e6;
 
-/// What backward needs of forward. Its memory is used again.
+/// Values that [`backward`] needs. The memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     nodes: usize,
-    /// After each normalisation of rows, and of columns.
+    /// The result of each normalization, of rows and columns in turns.
     iterates: Vec<f32>,
 }
 
-/// Turns logits `[n, n]` into logarithms of a matrix whose rows and columns sum to about 1.
+/// Replaces logits, `[N, N]`, by the logarithms of a matrix whose rows and columns sum to about 1.
 ///
 /// # Panics
-/// If lengths do not match.
+/// If the length does not match.
+///
+/// # Examples
+/// ```
+/// use clrs_kernels::{Isa, sinkhorn};
+///
+/// // With two nodes and a masked diagonal, one permutation is left.
+/// let mut logits = [0.3, -0.2, 0.1, 0.5];
+/// sinkhorn::forward(Isa::best(), 2, &mut logits, 10, None);
+/// let [aa, ab, ba, bb] = logits.map(f32::exp);
+/// assert_eq!((aa, bb), (0.0, 0.0));
+/// assert!((ab - 1.0).abs() < 1e-6 && (ba - 1.0).abs() < 1e-6);
+/// ```
 pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], iterations: usize, mut tape: Option<&mut Tape>) {
-    assert_eq!(logits.len(), nodes * nodes, "logits are [n, n]");
+    assert_eq!(logits.len(), elements([nodes, nodes]), "logits must be [N, N]");
     for x in &mut *logits {
         *x /= TEMPERATURE;
     }
-    logits.iter_mut().step_by(nodes + 1).for_each(|x| *x += NOTHING);
+    logits.iter_mut().step_by(nodes + 1).for_each(|x| *x += MASK_VALUE);
     if let Some(tape) = &mut tape {
         tape.nodes = nodes;
         tape.iterates.clear();
@@ -46,13 +64,13 @@ pub fn forward(isa: Isa, nodes: usize, logits: &mut [f32], iterations: usize, mu
     }
 }
 
-/// Turns the gradient of what [`forward`] gave into that of the logits.
+/// Replaces the gradient of the result of [`forward`], `[N, N]`, by that of the logits.
 ///
 /// # Panics
-/// If the gradient is not of the tape's shape.
+/// If the gradient does not have the shape of the tape.
 pub fn backward(isa: Isa, tape: &Tape, d: &mut [f32]) {
     let n = tape.nodes;
-    assert_eq!(d.len(), n * n, "logits are [n, n]");
+    assert_eq!(d.len(), n * n, "d must be [N, N]");
     for round in tape.iterates.chunks_exact((2 * n * n).max(1)).rev() {
         let (rows, columns) = round.split_at(n * n);
         isa.run(ColumnsBackward { nodes: n, y: columns, d });
@@ -63,7 +81,7 @@ pub fn backward(isa: Isa, tape: &Tape, d: &mut [f32]) {
     }
 }
 
-/// The logarithm of the softmax of each column.
+/// Log-softmax of each column.
 struct Columns<'a> {
     nodes: usize,
     logits: &'a mut [f32],
@@ -83,12 +101,12 @@ impl Kernel for Columns<'_> {
             for row in self.logits.chunks_exact(self.nodes) {
                 total = s.add(total, s.exp(s.sub(s.load_at(row, at), top)));
             }
-            let mut logarithm = [0.0; LANES];
-            s.store(&mut logarithm, total);
-            for x in &mut logarithm {
+            let mut log_total = [0.0; LANES];
+            s.store(&mut log_total, total);
+            for x in &mut log_total {
                 *x = x.ln();
             }
-            let shift = s.add(top, s.load(&logarithm));
+            let shift = s.add(top, s.load(&log_total));
             for row in self.logits.chunks_exact_mut(self.nodes) {
                 s.store_at(row, at, s.sub(s.load_at(row, at), shift));
             }

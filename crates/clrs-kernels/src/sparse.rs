@@ -1,39 +1,40 @@
-//! Products of rows that were rectified: half of their numbers are 0, and what these are multiplied with need not be read.
+//! Products whose left rows are `ReLU` outputs: about half of their elements are 0, and the rows of the right matrix that belong to
+//! these need not be read.
 //!
-//! A row becomes a list of its numbers that are not 0, and its product the sum of as many rows of the right matrix. That takes a
-//! load for every multiply-add, where blocks of a dense product ([`Gemm`]) share theirs, so it is no more than a third faster
-//! where half of the numbers are 0, and twice as fast where two thirds are. Rows that are fuller than that are multiplied as any
-//! others ([`SPARSE`]). Networks get sparser while they learn: messages begin at one half, and came down to two fifths in some hundred steps.
+//! Rows are compressed to lists of nonzero elements, as in the CSR format, and a row of the product is the sum of as many rows of
+//! the right matrix. Every multiply-add then takes a load, where the blocks of a dense product ([`Gemm`]) share theirs: the gain is
+//! at capacity a third at 50% zeros, and a factor of two at 67%. Denser rows go through the dense product ([`MAX_DENSITY`]). Networks
+//! get sparser during training: the density of messages started at 0.5 and fell to 0.4 within some hundred steps.
 //!
-//! Sums are made of two, over every other number of the list, so that additions do not wait for one another: the same on every
-//! instruction set. A NaN is not 0. A weight that is NaN or infinite does not show where all that it is multiplied with is 0.
+//! Even and odd list entries have separate accumulators, so that additions are independent; the order is the same on every
+//! instruction set. NaN counts as nonzero. A NaN or infinite weight has no effect if all elements it is multiplied with are 0.
 
 use crate::gemm::{Accumulate, Epilogue, Gemm};
 use crate::isa::{Isa, Kernel};
 use crate::memory::has_rows;
 use crate::simd::{LANES, Simd};
 
-/// The share of numbers that are not 0 up to which compressed are faster.
-const SPARSE: f64 = 0.65;
+/// Maximum fraction of nonzero elements at which the compressed product is faster.
+const MAX_DENSITY: f64 = 0.65;
 
-/// What is not 0 of some rows.
+/// The nonzero elements of rows.
 #[derive(Debug, Default)]
 pub(crate) struct CompressedRows {
     values: Vec<f32>,
-    /// Where the rows begin that each is multiplied with.
+    /// Offset of the row of the right matrix that each element is multiplied with.
     offsets: Vec<u32>,
-    /// The list of row `i` is `start[i]..start[i + 1]`.
+    /// The elements of row `i` are `start[i]..start[i + 1]`.
     start: Vec<u32>,
-    /// The shape that all offsets are inside of: how many rows the right matrix has, and how far they are apart.
+    /// Number of rows and row stride of the right matrix: all offsets lie inside this shape.
     matrix: [usize; 2],
 }
 
 /// Computes a product whose left rows have many zeros.
 pub(crate) fn sparse_matmul(isa: Isa, product: Gemm<'_>, compressed: &mut CompressedRows) {
     let Gemm { m, k, a, a_row, a_col, b_row, .. } = product;
-    assert!(a_col == 1 && has_rows(a, m, a_row, k), "rows of numbers side by side");
-    isa.run(Compress { rows: m, row_length: k, rows_apart: a_row, from: a, matrix_apart: b_row, compressed });
-    if compressed.values_count() as f64 > SPARSE * (m * k) as f64 {
+    assert!(a_col == 1 && has_rows(a, m, a_row, k), "the left rows must be contiguous");
+    isa.run(Compress { rows: m, row_length: k, row_stride: a_row, from: a, matrix_stride: b_row, compressed });
+    if compressed.nonzeros() as f64 > MAX_DENSITY * (m * k) as f64 {
         isa.run(product);
     } else {
         isa.run(SparseMatmul { product, compressed });
@@ -41,7 +42,7 @@ pub(crate) fn sparse_matmul(isa: Isa, product: Gemm<'_>, compressed: &mut Compre
 }
 
 impl CompressedRows {
-    fn values_count(&self) -> usize {
+    fn nonzeros(&self) -> usize {
         self.start.last().map_or(0, |&end| end as usize)
     }
 }
@@ -49,9 +50,9 @@ impl CompressedRows {
 struct Compress<'a> {
     rows: usize,
     row_length: usize,
-    rows_apart: usize,
+    row_stride: usize,
     from: &'a [f32],
-    matrix_apart: usize,
+    matrix_stride: usize,
     compressed: &'a mut CompressedRows,
 }
 
@@ -61,35 +62,35 @@ impl Kernel for Compress<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         let CompressedRows { values, offsets, start, matrix } = self.compressed;
-        *matrix = [self.row_length, self.matrix_apart];
-        // A register is written whole, whatever of it counts.
-        let most = self.rows * self.row_length + LANES;
-        assert!(u32::try_from(most.max(self.row_length * self.matrix_apart)).is_ok(), "offsets are 32 bits");
-        if values.len() < most {
-            values.resize(most, 0.0);
-            offsets.resize(most, 0);
+        *matrix = [self.row_length, self.matrix_stride];
+        // `compress` writes complete vectors, whatever number of lanes is nonzero.
+        let capacity = self.rows * self.row_length + LANES;
+        assert!(u32::try_from(capacity.max(self.row_length * self.matrix_stride)).is_ok(), "offsets must fit into 32 bits");
+        if values.len() < capacity {
+            values.resize(capacity, 0.0);
+            offsets.resize(capacity, 0);
         }
         start.clear();
         let mut end = 0;
         for row in 0..self.rows {
-            start.push(count(end));
-            let row = &self.from[row * self.rows_apart..][..self.row_length];
+            start.push(narrow(end));
+            let row = &self.from[row * self.row_stride..][..self.row_length];
             for at in (0..row.len()).step_by(LANES) {
-                let (first, step) = (count(at * self.matrix_apart), count(self.matrix_apart));
-                // SAFETY: `end` counts no more numbers than were gone through, and there is room for a register behind them all.
+                let (first, step) = (narrow(at * self.matrix_stride), narrow(self.matrix_stride));
+                // SAFETY: `end` never exceeds the number of elements visited, and a complete vector fits after all of them.
                 end += unsafe {
                     s.compress(s.load_at(row, at), first, step, values.as_mut_ptr().add(end), offsets.as_mut_ptr().add(end))
                 };
             }
         }
-        start.push(count(end));
+        start.push(narrow(end));
     }
 }
 
-/// Of what was found to fit.
-#[expect(clippy::cast_possible_truncation, reason = "asserted for the largest")]
-fn count(count: usize) -> u32 {
-    count as u32
+/// Narrows an offset that was checked to fit.
+#[expect(clippy::cast_possible_truncation, reason = "the caller asserted that the largest offset fits")]
+fn narrow(offset: usize) -> u32 {
+    offset as u32
 }
 
 struct SparseMatmul<'a> {
@@ -113,9 +114,9 @@ impl Kernel for SparseMatmul<'_> {
             assert!(bias.len() >= n);
         }
         let mut j = 0;
-        // SAFETY: the asserts bound all accesses; compressed are made by `Compress` alone, so that offsets are inside of `matrix`.
+        // SAFETY: the asserts bound all accesses. Only `Compress` creates the lists, so all offsets lie inside `matrix`.
         unsafe {
-            // Columns outside: 64 of them, of 128 rows, are 32 KB, and stay in the first-level cache.
+            // Columns are the outer loop: 64 columns of 128 rows are 32 KB and stay in the first-level cache.
             while S::REGISTERS >= 32 && j + 4 * LANES <= n {
                 columns::<S, 4>(s, &mut self, j);
                 j += 4 * LANES;
@@ -133,12 +134,12 @@ impl Kernel for SparseMatmul<'_> {
 }
 
 /// # Safety
-/// What [`SparseMatmul::run`] asserts has to hold, and columns `j` to `j + NC * LANES` have to be there.
+/// The asserts of [`SparseMatmul::run`] must hold, and columns `j` to `j + NC * LANES` must exist.
 #[inline(always)]
 unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut SparseMatmul<'_>, j: usize) {
-    let CompressedRows { values, offsets, start: ends, .. } = p.compressed;
+    let CompressedRows { values, offsets, start, .. } = p.compressed;
     let (c_row, accumulate, epilogue) = (p.product.c_row, p.product.accumulate, p.product.epilogue);
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (b, c) = (p.product.b.as_ptr().add(j), p.product.c.as_mut_ptr().add(j));
         for row in 0..p.product.m {
@@ -151,22 +152,22 @@ unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut SparseMatmul<'_>, j: u
                     Accumulate::Bias(bias) => even[v] = s.load_ptr(bias.as_ptr().add(j + v * LANES)),
                 }
             }
-            let (mut at, last) = (*ends.get_unchecked(row) as usize, *ends.get_unchecked(row + 1) as usize);
+            let (mut at, last) = (*start.get_unchecked(row) as usize, *start.get_unchecked(row + 1) as usize);
             while at + 2 <= last {
                 let [x, y] = [at, at + 1].map(|at| *values.get_unchecked(at));
-                let [to_x, to_y] = [at, at + 1].map(|at| b.add(*offsets.get_unchecked(at) as usize));
+                let [row_x, row_y] = [at, at + 1].map(|at| b.add(*offsets.get_unchecked(at) as usize));
                 for v in 0..NC {
-                    even[v] = s.fma(s.splat(x), s.load_ptr(to_x.add(v * LANES)), even[v]);
+                    even[v] = s.fma(s.splat(x), s.load_ptr(row_x.add(v * LANES)), even[v]);
                 }
                 for v in 0..NC {
-                    odd[v] = s.fma(s.splat(y), s.load_ptr(to_y.add(v * LANES)), odd[v]);
+                    odd[v] = s.fma(s.splat(y), s.load_ptr(row_y.add(v * LANES)), odd[v]);
                 }
                 at += 2;
             }
             if at < last {
-                let (x, to_x) = (*values.get_unchecked(at), b.add(*offsets.get_unchecked(at) as usize));
+                let (x, row_x) = (*values.get_unchecked(at), b.add(*offsets.get_unchecked(at) as usize));
                 for v in 0..NC {
-                    even[v] = s.fma(s.splat(x), s.load_ptr(to_x.add(v * LANES)), even[v]);
+                    even[v] = s.fma(s.splat(x), s.load_ptr(row_x.add(v * LANES)), even[v]);
                 }
             }
             for v in 0..NC {
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
     use crate::memory::Mat;
 
-    /// Numbers of which about one in `every` is not 0.
+    /// Random elements, about one in `every` of them nonzero.
     fn rows(rows: usize, columns: usize, every: u32, seed: u32) -> Vec<f32> {
         let mut state = seed;
         let mut next = || {
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_rows_have_the_product_of_dense_ones_and_the_same_bits_on_all_fused_sets() {
+    fn sparse_product_is_close_to_the_dense_one_and_has_the_same_bits_on_every_isa_with_fma() {
         let mut compressed = CompressedRows::default();
         for (seed, &[m, k, n]) in (1..).zip(&[[1, 1, 1], [3, 24, 24], [128, 128, 128], [17, 200, 40], [5, 130, 200], [9, 7, 65]])
         {
@@ -241,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn nan_is_not_nothing() {
+    fn nan_counts_as_nonzero() {
         for isa in Isa::available() {
-            let mut numbers = vec![0.0; 40];
-            numbers[33] = f32::NAN;
-            let (a, b) = (Mat::copy(&numbers, 1, 40), Mat::copy(&[1.0; 80], 40, 2));
+            let mut row = vec![0.0; 40];
+            row[33] = f32::NAN;
+            let (a, b) = (Mat::copy(&row, 1, 40), Mat::copy(&[1.0; 80], 40, 2));
             let out = product(isa, &a, &b, Accumulate::Zero, Epilogue::Relu, Some(&mut CompressedRows::default()));
             assert!(out.iter().all(|x| x.is_nan()), "{isa}");
         }

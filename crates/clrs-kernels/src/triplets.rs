@@ -1,17 +1,21 @@
-//! The largest over the first node of a triplet: `out[j, k, f] = max over i of a[i, j, f] + b[i, k, f]`.
+//! Maximum over the first node of triplets: `out[j, k, f] = max over i of a[i, j, f] + b[i, k, f]`.
 //!
-//! Ordinary operations store all `n * n * n * f` sums. Here a row of `a` meets rows of `b` in registers, and only the largest and
-//! its index stay. Rows of `b` for all `k` are one long row; the few features of `a[i, j]` are repeated to fill a register, so
-//! that no lane is idle. For that their number is rounded up to 1, 2, 4, 8 or a multiple of 16.
+//! Tensor operations store all `N * N * N * F` sums. Here rows of `a` and `b` are added in registers, and only the maximum and its
+//! index are stored. The rows of `b` for all `k` form one long row, and the few features of `a[i, j]` are repeated to fill a
+//! vector, so that no lane is idle. To this end, the number of features is rounded up to 1, 2, 4, 8 or a multiple of 16.
 //!
-//! Of equal sums the first takes the gradient. A NaN counts only where it is the first.
+//! # Ties and NaN
+//! The first of equal sums takes the gradient. A NaN counts only for `i = 0`, where it stays the maximum.
+//!
+//! # Bits
+//! Each sum is rounded once: the same on every instruction set.
 
 use crate::Scratch;
 use crate::isa::{Isa, Kernel};
 use crate::memory::{Buffer, elements};
 use crate::simd::{LANES, Simd};
 
-/// Working memory.
+/// Scratch memory of this kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     a: Buffer,
@@ -21,28 +25,40 @@ pub(crate) struct Workspace {
     index: Buffer,
 }
 
-/// How many numbers the features of a pair take while kernels work on them.
-fn room(features: usize) -> usize {
+/// Number of elements that the features of a pair occupy inside the kernel.
+fn padded_features(features: usize) -> usize {
     if features >= LANES { features.next_multiple_of(LANES) } else { features.next_power_of_two() }
 }
 
-/// Rows of features, each with the room that it takes.
-fn spread(dense: &[f32], features: usize, to: &mut Buffer) {
-    let room = room(features);
+/// Copies rows of features, padded to [`padded_features`].
+fn copy_padded(dense: &[f32], features: usize, to: &mut Buffer) {
+    let padded = padded_features(features);
     let rows = dense.len() / features;
-    // Registers may reach behind the end.
-    to.fit(rows * room + LANES);
-    for (from, to) in dense.chunks_exact(features).zip(to.chunks_exact_mut(room)) {
+    // The last vector may extend past the end.
+    to.fit(rows * padded + LANES);
+    for (from, to) in dense.chunks_exact(features).zip(to.chunks_exact_mut(padded)) {
         to[..features].copy_from_slice(from);
         to[features..].fill(0.0);
     }
-    to[rows * room..][..LANES].fill(0.0);
+    to[rows * padded..][..LANES].fill(0.0);
 }
 
-/// Writes `out`, `[n, n, features]`, from `a` and `b`, `[n, n, features]`; to `argmax`, if asked for, which `i` it was.
+/// Writes `out`, `[N, N, F]`, from `a` and `b`, `[N, N, F]`, and to `argmax`, if given, the `i` of each maximum.
 ///
 /// # Panics
 /// If lengths do not match, or if there are more than 65535 nodes.
+///
+/// # Examples
+/// ```
+/// use clrs_kernels::{Isa, Scratch, triplets};
+///
+/// // Two nodes, one feature: `out[j, k]` is the maximum of `a[0, j] + b[0, k]` and `a[1, j] + b[1, k]`.
+/// let (mut out, mut argmax) = ([0.0; 4], [0; 4]);
+/// let (a, b) = ([1.0, 2.0, 3.0, 0.0], [0.0, 5.0, 1.0, 1.0]);
+/// triplets::forward(Isa::best(), (2, 1), &a, &b, &mut out, Some(&mut argmax), &mut Scratch::default());
+/// assert_eq!(out, [4.0, 6.0, 2.0, 7.0]);
+/// assert_eq!(argmax, [1, 0, 0, 0]);
+/// ```
 pub fn forward(
     isa: Isa,
     (nodes, features): (usize, usize),
@@ -53,24 +69,24 @@ pub fn forward(
     scratch: &mut Scratch,
 ) {
     let all = elements([nodes, nodes, features]);
-    assert!(a.len() == all && b.len() == all && out.len() == all, "all are [n, n, features]");
-    assert!(argmax.as_ref().is_none_or(|argmax| argmax.len() == all), "all are [n, n, features]");
+    assert!(a.len() == all && b.len() == all && out.len() == all, "a, b and out must be [N, N, F]");
+    assert!(argmax.as_ref().is_none_or(|argmax| argmax.len() == all), "argmax must be [N, N, F]");
     assert!(u16::try_from(nodes).is_ok(), "at most 65535 nodes");
     if all == 0 {
         return;
     }
     let work = &mut scratch.triplets;
-    let room = room(features);
-    spread(a, features, &mut work.a);
-    spread(b, features, &mut work.b);
-    let (period, row) = (room.max(LANES), nodes * room);
+    let padded = padded_features(features);
+    copy_padded(a, features, &mut work.a);
+    copy_padded(b, features, &mut work.b);
+    let (period, row) = (padded.max(LANES), nodes * padded);
     work.repeated.fit(nodes * period);
     work.best.fit(row);
     work.index.fit(row);
     for j in 0..nodes {
         for (i, to) in work.repeated.chunks_exact_mut(period).take(nodes).enumerate() {
-            let from = &work.a[(i * nodes + j) * room..][..room];
-            to.chunks_exact_mut(room).for_each(|to| to.copy_from_slice(from));
+            let from = &work.a[(i * nodes + j) * padded..][..padded];
+            to.chunks_exact_mut(padded).for_each(|to| to.copy_from_slice(from));
         }
         isa.run(Maxima {
             nodes,
@@ -79,32 +95,32 @@ pub fn forward(
             a: &work.repeated,
             b: &work.b,
             best: &mut work.best,
-            index: argmax.is_some().then_some(&mut work.index),
+            index: argmax.is_some().then_some(&mut work.index[..]),
         });
         let to = j * nodes * features..(j + 1) * nodes * features;
-        for (to, from) in out[to.clone()].chunks_exact_mut(features).zip(work.best.chunks_exact(room)) {
+        for (to, from) in out[to.clone()].chunks_exact_mut(features).zip(work.best.chunks_exact(padded)) {
             to.copy_from_slice(&from[..features]);
         }
         if let Some(argmax) = &mut argmax {
-            for (to, from) in argmax[to].chunks_exact_mut(features).zip(work.index.chunks_exact(room)) {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a index, below 65536")]
+            for (to, from) in argmax[to].chunks_exact_mut(features).zip(work.index.chunks_exact(padded)) {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index below 65536")]
                 to.iter_mut().zip(from).for_each(|(to, &index)| *to = index as u16);
             }
         }
     }
 }
 
-/// All `k` for one `j`.
+/// The maxima of all `k` for one `j`.
 struct Maxima<'a> {
     nodes: usize,
-    /// Length of a row of `a`, of which the row of `b` is a multiple.
+    /// Length of a row of `a`. The row of `b` is cyclic in it.
     period: usize,
     /// Length of a row of `b`.
     row: usize,
     a: &'a [f32],
     b: &'a [f32],
     best: &'a mut [f32],
-    index: Option<&'a mut Buffer>,
+    index: Option<&'a mut [f32]>,
 }
 
 impl Kernel for Maxima<'_> {
@@ -117,7 +133,7 @@ impl Kernel for Maxima<'_> {
         assert!(self.best.len() >= self.row.next_multiple_of(LANES));
         assert!(self.index.as_ref().is_none_or(|index| index.len() >= self.row.next_multiple_of(LANES)));
         let mut at = 0;
-        // SAFETY: the asserts bound all accesses to columns that begin before `row`.
+        // SAFETY: the asserts bound all accesses to columns that start before `row`.
         unsafe {
             while at + 4 * LANES <= self.row {
                 match self.index {
@@ -138,10 +154,10 @@ impl Kernel for Maxima<'_> {
 }
 
 /// # Safety
-/// What [`Maxima::run`] asserts has to hold, and `NC` registers of columns have to be there from `at` on.
+/// The asserts of [`Maxima::run`] must hold, and `NC` vectors of columns must exist from `at` on.
 #[inline(always)]
 unsafe fn columns<S: Simd, const NC: usize, const ARGMAX: bool>(s: S, p: &mut Maxima<'_>, at: usize) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut best = [s.splat(0.0); NC];
         let mut index = [s.splat(0.0); NC];
@@ -169,14 +185,14 @@ unsafe fn columns<S: Simd, const NC: usize, const ARGMAX: bool>(s: S, p: &mut Ma
     }
 }
 
-/// Writes the gradients of `a` and `b` from that of the result.
+/// Writes the gradients of `a` and `b` from that of `out` and the `argmax` of [`forward`], all `[N, N, F]`.
 ///
 /// # Panics
-/// If lengths do not match, or a winner is no node.
+/// If lengths do not match, or an index is not below `N`.
 pub fn backward((nodes, features): (usize, usize), argmax: &[u16], d_out: &[f32], d_a: &mut [f32], d_b: &mut [f32]) {
     let all = elements([nodes, nodes, features]);
-    assert!(argmax.len() == all && d_out.len() == all, "all are [n, n, features]");
-    assert!(d_a.len() == all && d_b.len() == all, "all are [n, n, features]");
+    assert!(argmax.len() == all && d_out.len() == all, "argmax and d_out must be [N, N, F]");
+    assert!(d_a.len() == all && d_b.len() == all, "the gradients must be [N, N, F]");
     d_a.fill(0.0);
     d_b.fill(0.0);
     let mut at = 0;

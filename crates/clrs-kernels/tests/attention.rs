@@ -1,4 +1,4 @@
-//! Attention against plain loops.
+//! Attention against its reference.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn kernel(reference: &Attention) -> impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelR
             forward(isa, &given, &mut out, &mut tape, scratch);
             let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
             let (first, score) = d.split_at_mut(5);
-            let [query, key, edge_features, edge_weight, value] = first else { panic!("five") };
+            let [query, key, edge_features, edge_weight, value] = first else { panic!("five inputs") };
             edge_weight.fill(0.0);
             let score = score.first_mut().map(|score| {
                 score.fill(0.0);
@@ -43,18 +43,18 @@ fn heads(h: usize) -> usize {
     if h.is_multiple_of(8) { 8 } else { 1 }
 }
 
-/// Some may ask themselves only; with `nobody`, some nobody at all.
-fn adjacency(n: usize, nobody: bool) -> Vec<bool> {
+/// Every third node has itself as its only neighbour, or with `isolated`, none at all.
+fn adjacency(n: usize, isolated: bool) -> Vec<bool> {
     let mut random = Random::new(n as u64);
-    let mut near = |x: usize, y: usize| match x % 3 {
-        1 => x == y && !nobody,
+    let mut is_neighbour = |x: usize, y: usize| match x % 3 {
+        1 => x == y && !isolated,
         _ => x == y || random.uniform() < 0.4,
     };
-    (0..n * n).map(|pair| near(pair / n, pair % n)).collect()
+    (0..n * n).map(|pair| is_neighbour(pair / n, pair % n)).collect()
 }
 
 #[test]
-fn with_a_number_per_head_equals_its_twin() {
+fn gat_equals_reference() {
     for (i, (nodes, hidden, channels)) in shapes().enumerate() {
         let heads = heads(hidden);
         for adjacency in [None, Some(adjacency(nodes, false))] {
@@ -65,7 +65,7 @@ fn with_a_number_per_head_equals_its_twin() {
 }
 
 #[test]
-fn with_a_layer_per_head_equals_its_twin() {
+fn gatv2_equals_reference() {
     for (i, (nodes, hidden, channels)) in shapes().enumerate() {
         let heads = heads(hidden);
         let adjacency = (i % 2 == 1).then(|| adjacency(nodes, false));
@@ -75,7 +75,7 @@ fn with_a_layer_per_head_equals_its_twin() {
 }
 
 #[test]
-fn of_who_may_ask_nobody_is_shared_equally() {
+fn query_without_neighbours_attends_to_all_nodes_equally() {
     for (has_score_weight, width) in [(false, 2), (true, 24)] {
         let adjacency = Some(adjacency(7, true));
         let reference = Attention { nodes: 7, heads: 2, width, channels: 2, hidden: 24, has_score_weight, adjacency };
@@ -84,24 +84,24 @@ fn of_who_may_ask_nobody_is_shared_equally() {
 }
 
 #[test]
-fn the_width_of_registers_does_not_show() {
+fn bits_do_not_depend_on_the_register_width() {
     let reference =
         Attention { nodes: 19, heads: 2, width: 40, channels: 3, hidden: 24, has_score_weight: true, adjacency: None };
     same_bits(&reference, 1, kernel(&reference));
 }
 
 #[test]
-fn values_need_no_width() {
+fn values_may_have_width_zero() {
     let with_values = Attention { nodes: 5, heads: 2, width: 6, channels: 2, hidden: 4, has_score_weight: true, adjacency: None };
-    compare("some value", &with_values, 1, |_| 0.8, kernel(&with_values));
+    compare("some values", &with_values, 1, |_| 0.8, kernel(&with_values));
     let reference = Attention { hidden: 0, ..with_values };
-    compare("no value", &reference, 1, |_| 0.8, kernel(&reference));
+    compare("no values", &reference, 1, |_| 0.8, kernel(&reference));
 }
 
-/// The product of both wraps around to that of one head.
+/// The number of heads times the number of nodes wraps around to that of one head.
 #[test]
 #[should_panic(expected = "a shape that fits into memory")]
-fn more_heads_than_memory_has_are_refused() {
+fn shape_that_overflows_panics() {
     let heads = (1 << (usize::BITS - 4)) + 1;
     let inputs = Inputs {
         nodes: 1,
@@ -118,7 +118,7 @@ fn more_heads_than_memory_has_are_refused() {
 }
 
 #[test]
-fn edges_need_no_channels() {
+fn edges_may_have_no_features() {
     let reference = Attention { nodes: 5, heads: 1, width: 6, channels: 0, hidden: 3, has_score_weight: true, adjacency: None };
-    compare("no channels", &reference, 1, |_| 0.8, kernel(&reference));
+    compare("no edge features", &reference, 1, |_| 0.8, kernel(&reference));
 }

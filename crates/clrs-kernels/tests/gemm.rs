@@ -1,4 +1,4 @@
-//! Products against plain loops.
+//! Matrix products against plain loops.
 
 mod common;
 
@@ -33,30 +33,36 @@ fn all_forms_equal_plain_loops() {
             let mut c = vec![f32::NAN; rows * n];
             matmul_packed(isa, &fa, &PackedMatrix::new(&fb, k, n), Accumulate::Zero, Epilogue::Identity, &mut c);
             close(&what, &c, &want, 1e-5);
-            let turned = narrow(&transpose(k, n, &b));
-            matmul_packed(isa, &fa, &PackedMatrix::transposed(&turned, k, n), Accumulate::Bias(&fbias), Epilogue::Relu, &mut c);
+            let transposed = narrow(&transpose(k, n, &b));
+            matmul_packed(
+                isa,
+                &fa,
+                &PackedMatrix::transposed(&transposed, k, n),
+                Accumulate::Bias(&fbias),
+                Epilogue::Relu,
+                &mut c,
+            );
             close(&what, &c, &with_bias, 1e-5);
             let mut c = narrow(&old);
             matmul(isa, [rows, k, n], &fa, &fb, Accumulate::Output, Epilogue::Identity, &mut c);
             close(&what, &c, &with_old, 1e-5);
             let mut c = narrow(&old);
-            let turned = narrow(&transpose(rows, k, &a));
-            with_scratch(|scratch| add_matmul_tn(isa, [k, rows, n], &turned, &fb, &mut c, scratch));
+            let transposed = narrow(&transpose(rows, k, &a));
+            with_scratch(|scratch| add_matmul_tn(isa, [k, rows, n], &transposed, &fb, &mut c, scratch));
             close(&what, &c, &with_old, 1e-5);
         }
     }
 }
 
-/// What a row becomes does not depend on the rows around it, nor on the width of registers.
 #[test]
-fn every_row_has_the_same_bits_alone() {
+fn bits_of_a_row_do_not_depend_on_other_rows_or_the_register_width() {
     let mut random = Random::new(2);
     for n in [1, 50] {
-        rows_alone(&mut random, 29, 300, n);
+        check_rows_alone(&mut random, 29, 300, n);
     }
 }
 
-fn rows_alone(random: &mut Random, rows: usize, k: usize, n: usize) {
+fn check_rows_alone(random: &mut Random, rows: usize, k: usize, n: usize) {
     let (a, b) = (narrow(&random.values(rows * k, 1.0)), narrow(&random.values(k * n, 1.0)));
     let packed = PackedMatrix::new(&b, k, n);
     for isa in Isa::available() {
@@ -76,13 +82,13 @@ fn rows_alone(random: &mut Random, rows: usize, k: usize, n: usize) {
 }
 
 #[test]
-fn nothing_times_something_is_what_it_started_from() {
+fn empty_product_is_the_initial_value() {
     let (mut c, bias) = (vec![f32::NAN; 6], [1.0, -2.0, 3.0]);
     let isa = Isa::best();
     matmul_packed(isa, &[], &PackedMatrix::new(&[], 0, 3), Accumulate::Bias(&bias), Epilogue::Relu, &mut c);
     assert_eq!(c, [1.0, 0.0, 3.0, 1.0, 0.0, 3.0]);
     matmul_packed(isa, &[], &PackedMatrix::new(&[], 3, 0), Accumulate::Zero, Epilogue::Identity, &mut []);
-    // Over several registers of columns, and several rows.
+    // Several vectors of columns, and several rows.
     let mut c = vec![f32::NAN; 17];
     matmul_packed(isa, &[], &PackedMatrix::new(&[], 0, 17), Accumulate::Zero, Epilogue::Identity, &mut c);
     assert_eq!(c, [0.0; 17]);
@@ -91,21 +97,21 @@ fn nothing_times_something_is_what_it_started_from() {
     assert_eq!(c, [1.0; 26]);
 }
 
-/// Where the product of two lengths wraps around, it may be that of an empty slice.
+/// A product of lengths that wraps around may equal the length of an empty slice.
 #[test]
-fn shapes_that_no_memory_has_are_refused() {
+fn shape_that_overflows_panics() {
     let (isa, half) = (Isa::best(), 1 << (usize::BITS - 1));
-    let refused = |call: &mut dyn FnMut()| {
+    let panics = |call: &mut dyn FnMut()| {
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err());
     };
-    refused(&mut || matmul(isa, [half, 0, 2], &[], &[], Accumulate::Zero, Epilogue::Identity, &mut []));
-    refused(&mut || with_scratch(|scratch| add_matmul_tn(isa, [0, half, 2], &[], &[], &mut [], scratch)));
-    refused(&mut || drop(PackedMatrix::new(&[0.0; 16], half / 8 + 1, 16)));
-    refused(&mut || drop(PackedMatrix::transposed(&[0.0; 16], half / 8 + 1, 16)));
+    panics(&mut || matmul(isa, [half, 0, 2], &[], &[], Accumulate::Zero, Epilogue::Identity, &mut []));
+    panics(&mut || with_scratch(|scratch| add_matmul_tn(isa, [0, half, 2], &[], &[], &mut [], scratch)));
+    panics(&mut || drop(PackedMatrix::new(&[0.0; 16], half / 8 + 1, 16)));
+    panics(&mut || drop(PackedMatrix::transposed(&[0.0; 16], half / 8 + 1, 16)));
 }
 
 #[test]
-fn nan_passes_the_rectifier() {
+fn relu_propagates_nan() {
     for isa in Isa::available() {
         let mut c = [0.0; 2];
         matmul_packed(isa, &[f32::NAN], &PackedMatrix::new(&[1.0, 2.0], 1, 2), Accumulate::Zero, Epilogue::Relu, &mut c);

@@ -1,4 +1,4 @@
-//! Pointers of nodes and of edges against plain loops.
+//! Node and edge pointers against their references.
 
 mod common;
 
@@ -17,24 +17,18 @@ fn nodes_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scr
         edge_features: &inputs[2],
         edge_weight: &inputs[3],
         output_weight: &inputs[4],
-        edge_hidden: inputs.get(5).map(|state| &state[..]),
+        edge_hidden: inputs.get(5).map(|edge_hidden| &edge_hidden[..]),
     };
     let mut logits = vec![f32::NAN; d_logits.len()];
     pointers::forward(isa, &given, &mut logits, scratch);
     let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
-    let (first, state) = d.split_at_mut(5);
-    let [from, to, edges, edge, last] = first else { panic!("five") };
-    edge.fill(0.0);
-    last.fill(0.0);
-    let state = state.first_mut().map(|state| &mut state[..]);
-    let gradients = pointers::Gradients {
-        source: from,
-        target: to,
-        edge_features: Some(edges),
-        edge_weight: edge,
-        output_weight: last,
-        edge_hidden: state,
-    };
+    let (first, edge_hidden) = d.split_at_mut(5);
+    let [source, target, edge_features, edge_weight, output_weight] = first else { panic!("five inputs") };
+    edge_weight.fill(0.0);
+    output_weight.fill(0.0);
+    let edge_hidden = edge_hidden.first_mut().map(|edge_hidden| &mut edge_hidden[..]);
+    let gradients =
+        pointers::Gradients { source, target, edge_features: Some(edge_features), edge_weight, output_weight, edge_hidden };
     pointers::backward(isa, &given, d_logits, gradients, scratch);
     (logits, d)
 }
@@ -48,20 +42,14 @@ fn edges_with(isa: Isa, inputs: &[Vec<f32>], d_logits: &[f32], scratch: &mut Scr
     let mut logits = vec![f32::NAN; d_logits.len()];
     edge_pointers::forward(isa, &given, &mut logits, scratch);
     let mut d: Vec<Vec<f32>> = inputs.iter().map(|x| vec![f32::NAN; x.len()]).collect();
-    let [pairs, to, last] = &mut d[..] else { panic!("three") };
-    last.fill(0.0);
-    edge_pointers::backward(
-        isa,
-        &given,
-        d_logits,
-        edge_pointers::Gradients { edge_hidden: pairs, target: to, output_weight: last },
-        scratch,
-    );
+    let [edge_hidden, target, output_weight] = &mut d[..] else { panic!("three inputs") };
+    output_weight.fill(0.0);
+    edge_pointers::backward(isa, &given, d_logits, edge_pointers::Gradients { edge_hidden, target, output_weight }, scratch);
     (logits, d)
 }
 
 #[test]
-fn of_nodes_equal_their_twin() {
+fn node_pointers_equal_reference() {
     for (i, (n, h, c)) in shapes().enumerate() {
         let reference = Pointers { nodes: n, hidden: h, channels: c, edge_hidden: i % 2 == 1 };
         compare(&format!("{reference:?}"), &reference, i as u64, |_| 0.7, nodes);
@@ -69,7 +57,7 @@ fn of_nodes_equal_their_twin() {
 }
 
 #[test]
-fn of_edges_equal_their_twin() {
+fn edge_pointers_equal_reference() {
     for (i, (n, h, _)) in shapes().enumerate() {
         let reference = EdgePointers { nodes: n, hidden: h };
         compare(&format!("{reference:?}"), &reference, i as u64, |_| 0.7, edges);
@@ -77,7 +65,7 @@ fn of_edges_equal_their_twin() {
 }
 
 #[test]
-fn on_a_grid_are_equal_ties_included() {
+fn exact_sums_equal_reference_including_ties() {
     for (n, h, c) in [(1, 1, 1), (3, 8, 2), (8, 24, 3), (13, 16, 4)] {
         let reference = Pointers { nodes: n, hidden: h, channels: c, edge_hidden: n == 3 };
         compare_exactly(&format!("{reference:?}"), &reference, 1, nodes);
@@ -87,13 +75,13 @@ fn on_a_grid_are_equal_ties_included() {
 }
 
 #[test]
-fn the_width_of_registers_does_not_show() {
+fn bits_do_not_depend_on_the_register_width() {
     same_bits(&Pointers { nodes: 11, hidden: 40, channels: 3, edge_hidden: true }, 1, nodes);
     same_bits(&EdgePointers { nodes: 11, hidden: 40 }, 1, edges);
 }
 
 #[test]
-fn edges_need_no_channels() {
+fn edges_may_have_no_features() {
     let reference = Pointers { nodes: 5, hidden: 20, channels: 0, edge_hidden: true };
-    compare("no channels", &reference, 1, |_| 0.7, nodes);
+    compare("no edge features", &reference, 1, |_| 0.7, nodes);
 }

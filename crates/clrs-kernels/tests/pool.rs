@@ -4,7 +4,7 @@ mod common;
 
 use clrs_kernels::reference::{MaxPool, Narrow};
 use clrs_kernels::{Isa, max_pool, narrow};
-use common::{KernelResult, compare, compare_exactly};
+use common::{KernelResult, compare, compare_exactly, same_bits_without_fma};
 
 fn pool(isa: Isa, inputs: &[Vec<f32>], d_out: &[f32]) -> KernelResult {
     let (mut out, mut argmax) = (vec![f32::NAN; d_out.len()], vec![u32::MAX; d_out.len()]);
@@ -25,6 +25,7 @@ fn max_pool_equals_reference() {
             compare(&format!("{reference:?}"), &reference, seed, |_| 1.0, pool);
             // Ties on a grid of nine values.
             compare_exactly(&format!("{reference:?}"), &reference, seed, pool);
+            same_bits_without_fma(&reference, seed, pool);
         }
     }
 }

@@ -29,4 +29,6 @@ pub use config::recipe::Recipe;
 pub use data::batch::Batch;
 pub use exec::parameters::Parameters;
 pub use exec::weights::Weights;
-pub use model::network::{BuildError, Mode, Network, StepView, Task};
+pub use eval::trained::TrainedModel;
+pub use model::network::{BuildError, Mode, Network, Task};
+pub use model::registries::Registries;

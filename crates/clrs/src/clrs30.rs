@@ -25,7 +25,7 @@ use crate::spec::{Probe, Spec};
 use crate::transform::plain_permutations_spec;
 
 /// A version of the benchmark's data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
 pub enum Version {

@@ -1,23 +1,25 @@
-//! Attention among the nodes of one sample: scores, their softmax, and the mean of value that it weighs.
+//! Graph attention among the nodes of one sample: scores, their softmax, and the mean of the values that it weights.
 //!
-//! With `x` who asks, `y` who is key, `e` the raw channels of their edge_weight, and `k` running over the part of the width that
-//! belongs to a head,
+//! With `x` the query node, `y` the key node, `e` the features of their edge, and `k` running over the columns of a head,
 //!
 //! ```text
-//! score[head, x, y] = sum over k of score[k] * leaky_relu(query[x, k] + key[y, k] + e[x, y] W[:, k])
-//! out[x, head] = sum over y of softmax(score[head, x])[y] * value[y, head]
+//! score[head, x, y] = sum over k of a[k] * leaky_relu(query[x, k] + key[y, k] + e[x, y] W[:, k])
+//! out[x, head]      = sum over y of softmax(score[head, x])[y] * value[y, head]
 //! ```
 //!
-//! This is `GATv2` (Brody et al., 2022), whose width is that of the hidden vectors. GAT (Veličković et al., 2018) is the same with one
-//! number per head and nothing to multiply it with. Biases of scores would not change a softmax and have no place here.
+//! This is `GATv2` (Brody et al., 2022), where scores have the width of the hidden vectors. GAT (Veličković et al., 2018) has a
+//! width of one column per head, and `a` is 1. A bias of the scores would not change the softmax, so there is none.
 //!
-//! Lanes are asked nodes, not columns: then a head may have any width, sums over it need no sums across lanes, and the scores of a
-//! head are rows over which the softmax runs. Of size `n * n` only scores are stored, per head; the vectors under them are made
-//! anew in backward. The weighted mean and its gradients are ordinary products, per head.
+//! Lanes run along key nodes, not columns: a head may have any width, sums over it need no reduction across lanes, and the scores
+//! of a head are rows for the softmax. Of size `N * N`, only the scores of each head are stored; backward recomputes the vectors
+//! that they are sums of. The weighted mean and its gradients are matrix products, one per head.
 //!
 //! # Masks, ties, NaN
-//! Strangers get -1e9 added to their score, in `f32` as in the reference: a row of strangers only has the same weight for each, as
-//! scores vanish in the sum. The slope at 0 is that of negative numbers. NaN is passed on.
+//! Non-neighbours get -1e9 added to their score, in `f32` as in dm-clrs: in a row without neighbours the scores vanish in the sum,
+//! and all nodes have the same weight. The slope at 0 is that of negative values. NaN propagates.
+//!
+//! # Bits
+//! AVX2 and AVX-512 agree. Portable code without fused multiply-add differs in the last bits.
 
 mod scores;
 
@@ -28,67 +30,68 @@ use crate::isa::Isa;
 use crate::memory::{Mat, elements};
 use crate::rowwise::{Softmax, SoftmaxBackward};
 
-/// Added to the score of a node that is no neighbour.
-const NOTHING: f32 = -1e9;
+/// Added to the score of a node that is not a neighbour.
+const MASK_VALUE: f32 = -1e9;
 
-/// What attention reads, for one sample of `n` nodes. A width `w` of the vectors that match, `h` of the value; heads divide both.
+/// Inputs of one sample of `N` nodes: queries and keys of width `D`, values of width `H`, and `C` features per edge. The number of
+/// heads divides both widths.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// Number of nodes.
+    /// Number of nodes, `N`.
     pub nodes: usize,
     /// Number of heads.
     pub heads: usize,
-    /// `[n, w]`
+    /// `[N, D]`
     pub query: &'a [f32],
-    /// `[n, w]`
+    /// `[N, D]`
     pub key: &'a [f32],
-    /// `e`, `[n, n, c]`: the asking node first.
+    /// `e`, `[N, N, C]`, query first.
     pub edge_features: &'a [f32],
-    /// `W`, `[c, w]`
+    /// `W`, `[C, D]`
     pub edge_weight: &'a [f32],
-    /// `[w]`; nothing for GAT, where all are 1.
+    /// `a`, `[D]`; `None` for GAT, where all elements are 1.
     pub score_weight: Option<&'a [f32]>,
-    /// `[n, h]`
+    /// `[N, H]`
     pub value: &'a [f32],
-    /// Who may be key, `[n, n]`: the asking node first. Nothing for all.
+    /// Which keys a query attends to, `[N, N]`, query first; `None` for all.
     pub adjacency: Option<&'a [bool]>,
 }
 
-/// Where [`backward`] puts gradients, shaped as [`Inputs`].
+/// Gradients that [`backward`] computes, shaped as [`Inputs`].
 #[derive(Debug)]
 pub struct Gradients<'a> {
-    /// Written.
+    /// Overwritten.
     pub query: &'a mut [f32],
-    /// Written.
+    /// Overwritten.
     pub key: &'a mut [f32],
-    /// Written, if asked for.
+    /// Overwritten, if present.
     pub edge_features: Option<&'a mut [f32]>,
     /// Added to.
     pub edge_weight: &'a mut [f32],
-    /// Added to, if there is one.
+    /// Added to, if present.
     pub score_weight: Option<&'a mut [f32]>,
-    /// Written.
+    /// Overwritten.
     pub value: &'a mut [f32],
 }
 
-/// What backward needs of forward: the weights. Its memory is used again.
+/// Values that [`backward`] needs: the attention weights. The memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
-    /// `[heads * n, n]`
+    /// `[heads * N, N]`
     weights: Mat,
 }
 
-/// Working memory.
+/// Scratch memory of this kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// `[w, n]`
+    /// `[D, N]`
     key: Mat,
-    /// `[c * n, n]`
+    /// `[C * N, N]`
     edge_features: Mat,
     score_weight: Vec<f32>,
-    /// `[h, n]`
+    /// `[H, N]`
     value: Mat,
-    /// `[heads * n, n]`
+    /// `[heads * N, N]`
     d_scores: Mat,
     d_key: Mat,
     d_edge_features: Mat,
@@ -101,35 +104,35 @@ pub(crate) struct Workspace {
 struct Shape {
     nodes: usize,
     heads: usize,
-    /// Of what matches.
+    /// Of queries and keys.
     width: usize,
     channels: usize,
-    /// Of value.
+    /// Of values.
     hidden: usize,
 }
 
 impl Inputs<'_> {
     fn shape(&self) -> Shape {
         let (nodes, heads) = (self.nodes, self.heads);
-        assert!(nodes > 0 && heads > 0, "at least one node and one head");
+        assert!(nodes > 0 && heads > 0, "there must be at least one node and one head");
         let (width, hidden) = (self.key.len() / nodes, self.value.len() / nodes);
         let pairs = elements([nodes, nodes]);
         let channels = self.edge_features.len() / pairs;
-        assert!(width.is_multiple_of(heads) && hidden.is_multiple_of(heads), "heads divide both widths");
-        assert!(self.query.len() == nodes * width && self.key.len() == nodes * width, "both sides are [n, w]");
+        assert!(width.is_multiple_of(heads) && hidden.is_multiple_of(heads), "the number of heads must divide both widths");
+        assert!(self.query.len() == nodes * width && self.key.len() == nodes * width, "query and key must be [N, D]");
         assert!(
             self.edge_features.len() == pairs * channels && self.edge_weight.len() == elements([channels, width]),
-            "edge_features are [n, n, c]"
+            "edge_features must be [N, N, C], edge_weight [C, D]"
         );
-        assert!(self.score_weight.is_none_or(|score| score.len() == width), "the score is [w]");
-        assert!(self.value.len() == nodes * hidden, "value are [n, h]");
-        assert!(self.adjacency.is_none_or(|of| of.len() == pairs), "adjacency are [n, n]");
+        assert!(self.score_weight.is_none_or(|weight| weight.len() == width), "score_weight must be [D]");
+        assert!(self.value.len() == nodes * hidden, "value must be [N, H]");
+        assert!(self.adjacency.is_none_or(|adjacency| adjacency.len() == pairs), "adjacency must be [N, N]");
         Shape { nodes, heads, width, channels, hidden }
     }
 }
 
 impl Workspace {
-    /// Turns what lanes run over to the inside.
+    /// Transposes keys and edge features, so that key nodes are contiguous.
     fn fit(&mut self, inputs: &Inputs<'_>, shape: Shape) {
         let Shape { nodes: n, width, channels, .. } = shape;
         self.key.fill_transposed(inputs.key, width, n);
@@ -151,14 +154,36 @@ impl Workspace {
     }
 }
 
-/// Writes `out`, `[n, h]`.
+/// Writes `out`, `[N, H]`.
 ///
 /// # Panics
 /// If lengths do not match.
+///
+/// # Examples
+/// ```
+/// use clrs_kernels::attention::{Inputs, Tape, forward};
+/// use clrs_kernels::{Isa, Scratch};
+///
+/// // Equal keys: every node takes the mean of the values of its neighbours.
+/// let inputs = Inputs {
+///     nodes: 2,
+///     heads: 1,
+///     query: &[0.3, -0.7],
+///     key: &[1.0, 1.0],
+///     edge_features: &[0.0; 4],
+///     edge_weight: &[1.0],
+///     score_weight: None,
+///     value: &[2.0, 6.0],
+///     adjacency: Some(&[true, true, false, true]),
+/// };
+/// let mut out = [0.0; 2];
+/// forward(Isa::best(), &inputs, &mut out, &mut Tape::default(), &mut Scratch::default());
+/// assert_eq!(out, [4.0, 6.0]);
+/// ```
 pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32], tape: &mut Tape, scratch: &mut Scratch) {
     let shape = inputs.shape();
     let Shape { nodes: n, heads, hidden, .. } = shape;
-    assert_eq!(out.len(), n * hidden, "the result is [n, h]");
+    assert_eq!(out.len(), n * hidden, "out must be [N, H]");
     let work = &mut scratch.attention;
     work.fit(inputs, shape);
     let weights = &mut tape.weights;
@@ -175,23 +200,25 @@ pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32], tape: &mut Tape, 
     });
     let stride = weights.stride;
     if let Some(adjacency) = inputs.adjacency {
-        for (row, of) in weights.data.chunks_exact_mut(stride).zip(adjacency.chunks_exact(n).cycle()).take(heads * n) {
-            row.iter_mut().zip(of).filter(|(_, near)| !**near).for_each(|(score, _)| *score += NOTHING);
+        let rows = weights.data.chunks_exact_mut(stride).zip(adjacency.chunks_exact(n).cycle()).take(heads * n);
+        for (scores, neighbours) in rows {
+            let masked = scores.iter_mut().zip(neighbours).filter(|(_, is_neighbour)| !**is_neighbour);
+            masked.for_each(|(score, _)| *score += MASK_VALUE);
         }
     }
     isa.run(Softmax { rows: &mut weights.data[..heads * n * stride], len: n, stride, log: false });
-    let size = hidden / heads;
-    for head in 0..if size == 0 { 0 } else { heads } {
+    let head_dim = hidden / heads;
+    for head in 0..if head_dim == 0 { 0 } else { heads } {
         isa.run(Gemm {
             m: n,
-            n: size,
+            n: head_dim,
             k: n,
             a: &weights.data[head * n * stride..],
             a_row: stride,
             a_col: 1,
-            b: &inputs.value[head * size..],
+            b: &inputs.value[head * head_dim..],
             b_row: hidden,
-            c: &mut out[head * size..],
+            c: &mut out[head * head_dim..],
             c_row: hidden,
             accumulate: Accumulate::Zero,
             epilogue: Epilogue::Identity,
@@ -199,41 +226,41 @@ pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32], tape: &mut Tape, 
     }
 }
 
-/// From the gradient of the result to all others. The inputs and the tape have to be those of [`forward`].
+/// Computes all gradients from that of `out`, `[N, H]`. The inputs and the tape must be those of [`forward`].
 ///
 /// # Panics
 /// If lengths do not match.
 pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradients: Gradients<'_>, scratch: &mut Scratch) {
     let shape = inputs.shape();
     let Shape { nodes: n, heads, width, channels, hidden } = shape;
-    assert!(d_out.len() == n * hidden && gradients.value.len() == n * hidden, "value are [n, h]");
+    assert!(d_out.len() == n * hidden && gradients.value.len() == n * hidden, "d_out and the gradient of value must be [N, H]");
     assert!(
         gradients.query.len() == n * width && gradients.edge_weight.len() == channels * width,
-        "gradients are shaped as inputs"
+        "the gradients must be shaped as the inputs"
     );
-    assert!(gradients.score_weight.as_ref().is_none_or(|score| score.len() == width), "the score is [w]");
+    assert!(gradients.score_weight.as_ref().is_none_or(|d| d.len() == width), "the gradient of score_weight must be [D]");
     let weights = &tape.weights;
-    assert!(weights.rows == heads * n && weights.columns == n, "all is of the same sample");
+    assert!(weights.rows == heads * n && weights.columns == n, "the tape must be of the same sample");
     let work = &mut scratch.attention;
     work.fit(inputs, shape);
     work.value.fill_transposed(inputs.value, hidden, n);
     work.d_scores.fit(heads * n, n);
-    let (size, stride) = (hidden / heads, weights.stride);
-    if size == 0 {
-        work.d_scores.clear(); // nobody writes them
+    let (head_dim, stride) = (hidden / heads, weights.stride);
+    if head_dim == 0 {
+        work.d_scores.clear(); // no product writes them
     }
-    for head in 0..if size == 0 { 0 } else { heads } {
+    for head in 0..if head_dim == 0 { 0 } else { heads } {
         let (accumulate, epilogue) = (Accumulate::Zero, Epilogue::Identity);
         isa.run(Gemm {
             m: n,
-            n: size,
+            n: head_dim,
             k: n,
             a: &weights.data[head * n * stride..],
             a_row: 1,
             a_col: stride,
-            b: &d_out[head * size..],
+            b: &d_out[head * head_dim..],
             b_row: hidden,
-            c: &mut gradients.value[head * size..],
+            c: &mut gradients.value[head * head_dim..],
             c_row: hidden,
             accumulate,
             epilogue,
@@ -241,11 +268,11 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
         isa.run(Gemm {
             m: n,
             n: work.value.width(),
-            k: size,
-            a: &d_out[head * size..],
+            k: head_dim,
+            a: &d_out[head * head_dim..],
             a_row: hidden,
             a_col: 1,
-            b: &work.value.data[head * size * work.value.stride..],
+            b: &work.value.data[head * head_dim * work.value.stride..],
             b_row: work.value.stride,
             c: &mut work.d_scores.data[head * n * stride..],
             c_row: stride,
@@ -289,7 +316,7 @@ pub fn backward(isa: Isa, inputs: &Inputs<'_>, tape: &Tape, d_out: &[f32], gradi
         score.iter_mut().zip(&work.d_score_weight).for_each(|(to, x)| *to += x);
     }
     if let Some(d_edge_features) = gradients.edge_features {
-        assert_eq!(d_edge_features.len(), n * n * channels, "edge_features are [n, n, c]");
+        assert_eq!(d_edge_features.len(), n * n * channels, "the gradient of edge_features must be [N, N, C]");
         let stride = work.d_edge_features.stride;
         for (pair, to) in d_edge_features.chunks_exact_mut(channels.max(1)).enumerate() {
             let (x, y) = (pair / n, pair % n);

@@ -1,30 +1,30 @@
-//! Inner loops of scores: sixteen asked nodes at once.
+//! Inner loops of scores: sixteen key nodes at once.
 
 use crate::isa::Kernel;
 use crate::memory::{Mat, has_rows};
 use crate::simd::{LANES, Simd};
 
-/// The slope of the reference's leaky rectifier for negative numbers.
+/// Slope of the leaky `ReLU` for negative values, as in dm-clrs.
 const SLOPE: f32 = 0.01;
 
-/// Writes `out`, `[heads * n, n]`.
+/// Writes the scores to `out`, `[heads * N, N]`.
 pub(super) struct Scores<'a> {
     pub(super) nodes: usize,
     pub(super) heads: usize,
-    /// `[n, w]`
+    /// `[N, D]`
     pub(super) query: &'a [f32],
-    /// `[w, n]`
+    /// `[D, N]`
     pub(super) key: &'a Mat,
-    /// `[c * n, n]`
+    /// `[C * N, N]`
     pub(super) edge_features: &'a Mat,
-    /// `[c, w]`
+    /// `[C, D]`
     pub(super) edge_weight: &'a [f32],
-    /// `[w]`
+    /// `[D]`
     pub(super) score_weight: &'a [f32],
     pub(super) out: &'a mut Mat,
 }
 
-/// Asserts that matrices are as large as said there.
+/// Asserts the shapes that [`Scores`] documents. Returns `(D, C)`.
 #[inline(always)]
 fn check(n: usize, query: &[f32], key: &Mat, edge_features: &Mat, edge_weight: &[f32], score_weight: &[f32]) -> (usize, usize) {
     let (w, c) = (score_weight.len(), edge_features.rows / n);
@@ -47,7 +47,7 @@ impl Kernel for Scores<'_> {
         assert!(self.out.rows == self.heads * n && self.out.columns == n && self.score_weight.len().is_multiple_of(self.heads));
         assert!(has_rows(&self.out.data, self.out.rows, self.out.stride, self.out.width()));
         let mut x = 0;
-        // SAFETY: the asserts bound all accesses to nodes that are there.
+        // SAFETY: the asserts bound all accesses to nodes that exist.
         unsafe {
             while S::REGISTERS >= 32 && x + 8 <= n {
                 scores::<S, 8>(s, &mut self, x);
@@ -64,35 +64,35 @@ impl Kernel for Scores<'_> {
     }
 }
 
-/// The scores of `R` asking nodes.
+/// The scores of `R` query nodes.
 ///
 /// # Safety
-/// What [`Scores::run`] asserts has to hold, and nodes `x` to `x + R` have to be there.
+/// The asserts of [`Scores::run`] must hold, and nodes `x` to `x + R` must exist.
 #[inline(always)]
 unsafe fn scores<S: Simd, const R: usize>(s: S, p: &mut Scores<'_>, x: usize) {
     let (n, w) = (p.nodes, p.score_weight.len());
-    let (channels, part) = (p.edge_features.rows / n, w / p.heads);
-    // SAFETY: as the caller says; padding is there for the last register of a row.
+    let (channels, head_dim) = (p.edge_features.rows / n, w / p.heads);
+    // SAFETY: guaranteed by the caller; rows are padded to complete vectors.
     unsafe {
         for y in (0..n).step_by(LANES) {
             for head in 0..p.heads {
                 let mut sums = [s.splat(0.0); R];
-                for k in head * part..(head + 1) * part {
+                for k in head * head_dim..(head + 1) * head_dim {
                     let key = s.load_ptr(p.key.data.as_ptr().add(k * p.key.stride + y));
-                    let mut match_ = [key; R];
+                    let mut sum = [key; R];
                     for r in 0..R {
-                        match_[r] = s.add(key, s.splat(*p.query.get_unchecked((x + r) * w + k)));
+                        sum[r] = s.add(key, s.splat(*p.query.get_unchecked((x + r) * w + k)));
                     }
                     for c in 0..channels {
                         let edge_weight = s.splat(*p.edge_weight.get_unchecked(c * w + k));
                         let raw = p.edge_features.data.as_ptr().add((c * n + x) * p.edge_features.stride + y);
                         for r in 0..R {
-                            match_[r] = s.fma(edge_weight, s.load_ptr(raw.add(r * p.edge_features.stride)), match_[r]);
+                            sum[r] = s.fma(edge_weight, s.load_ptr(raw.add(r * p.edge_features.stride)), sum[r]);
                         }
                     }
                     let score_weight = s.splat(*p.score_weight.get_unchecked(k));
                     for r in 0..R {
-                        let leaky = s.max(match_[r], s.mul(s.splat(SLOPE), match_[r]));
+                        let leaky = s.max(sum[r], s.mul(s.splat(SLOPE), sum[r]));
                         sums[r] = s.fma(score_weight, leaky, sums[r]);
                     }
                 }
@@ -105,7 +105,7 @@ unsafe fn scores<S: Simd, const R: usize>(s: S, p: &mut Scores<'_>, x: usize) {
     }
 }
 
-/// From the gradients of scores to all others, all of which are added to but `d_query`, which is written.
+/// Computes all gradients from that of the scores. `d_query` is overwritten, the others are added to.
 pub(super) struct ScoresBackward<'a> {
     pub(super) nodes: usize,
     pub(super) heads: usize,
@@ -114,16 +114,16 @@ pub(super) struct ScoresBackward<'a> {
     pub(super) edge_features: &'a Mat,
     pub(super) edge_weight: &'a [f32],
     pub(super) score_weight: &'a [f32],
-    /// `[heads * n, n]`
+    /// `[heads * N, N]`
     pub(super) d_scores: &'a Mat,
     pub(super) d_query: &'a mut [f32],
-    /// `[w, n]`
+    /// `[D, N]`
     pub(super) d_key: &'a mut Mat,
-    /// `[c * n, n]`
+    /// `[C * N, N]`
     pub(super) d_edge_features: Option<&'a mut Mat>,
     pub(super) d_edge_weight: &'a mut [f32],
     pub(super) d_score_weight: &'a mut [f32],
-    /// Room for the gradients of all pairs in one column, `[n, n]`.
+    /// Scratch memory for the gradients of all pairs in one column, `[N, N]`.
     pub(super) pairs: &'a mut Mat,
 }
 
@@ -154,24 +154,24 @@ impl Kernel for ScoresBackward<'_> {
 }
 
 /// # Safety
-/// What [`ScoresBackward::run`] asserts has to hold, and column `k` has to be there.
+/// The asserts of [`ScoresBackward::run`] must hold, and column `k` must exist.
 #[inline(always)]
 unsafe fn column<S: Simd>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usize) {
     let (n, w) = (p.nodes, p.score_weight.len());
     let (channels, head) = (p.edge_features.rows / n, k / (w / p.heads));
     let zero = s.splat(0.0);
     let score_weight = s.splat(p.score_weight[k]);
-    let slow = s.mul(score_weight, s.splat(SLOPE));
+    let negative_slope = s.mul(score_weight, s.splat(SLOPE));
     let mut d_score_weight = zero;
-    // Pointers are taken before the loops: behind a reference they would be read again after each store.
+    // Copied before the loops: through a reference they would be loaded again after each store.
     let (stride, edge_features, pairs_at) = (p.edge_features.stride, p.edge_features.data.as_ptr(), p.pairs.data.as_mut_ptr());
     let (edge_weight, query) = (p.edge_weight.as_ptr().wrapping_add(k), p.query.as_ptr().wrapping_add(k));
     let (d_scores, d_scores_stride) = (&p.d_scores.data[head * n * p.d_scores.stride..], p.d_scores.stride);
-    // SAFETY: as the caller says; padding is there for the last register of a row.
+    // SAFETY: guaranteed by the caller; rows are padded to complete vectors.
     unsafe {
         let key = p.key.data.as_ptr().add(k * p.key.stride);
         let d_key = p.d_key.data.as_mut_ptr().add(k * p.d_key.stride);
-        // Sixteen asking nodes at a time, whose sums are taken together.
+        // Sixteen query nodes at a time, whose sums are reduced together.
         for begin in (0..n).step_by(LANES) {
             let block = begin..n.min(begin + LANES);
             let mut d_query = [zero; LANES];
@@ -179,19 +179,19 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usi
                 let key = s.load_ptr(key.add(y));
                 let mut d_sum = s.load_ptr(d_key.add(y));
                 for x in block.clone() {
-                    let mut match_ = s.add(s.splat(*query.add(x * w)), key);
+                    let mut sum = s.add(s.splat(*query.add(x * w)), key);
                     for c in 0..channels {
                         let raw = s.load_ptr(edge_features.add((c * n + x) * stride + y));
-                        match_ = s.fma(s.splat(*edge_weight.add(c * w)), raw, match_);
+                        sum = s.fma(s.splat(*edge_weight.add(c * w)), raw, sum);
                     }
-                    // Nothing behind the end of the row.
+                    // 0 past the end of the row.
                     let d = s.load_at(&d_scores[x * d_scores_stride..][..n], y);
-                    let leaky = s.max(match_, s.mul(s.splat(SLOPE), match_));
+                    let leaky = s.max(sum, s.mul(s.splat(SLOPE), sum));
                     d_score_weight = s.fma(d, leaky, d_score_weight);
-                    let d_match = s.mul(d, s.select_gt(match_, zero, score_weight, slow));
-                    d_query[x - begin] = s.add(d_query[x - begin], d_match);
-                    d_sum = s.add(d_sum, d_match);
-                    s.store_ptr(pairs_at.add(x * stride + y), d_match);
+                    let d_pair = s.mul(d, s.select_gt(sum, zero, score_weight, negative_slope));
+                    d_query[x - begin] = s.add(d_query[x - begin], d_pair);
+                    d_sum = s.add(d_sum, d_pair);
+                    s.store_ptr(pairs_at.add(x * stride + y), d_pair);
                 }
                 s.store_ptr(d_key.add(y), d_sum);
             }
@@ -215,10 +215,10 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usi
     }
 }
 
-/// From the gradients of all pairs in a column to those of `C` channels and their weights.
+/// Computes the gradients of `C` channels and their weights from those of all pairs in a column.
 ///
 /// # Safety
-/// As [`column`]; the channels have to be there.
+/// As [`column()`]; the channels must exist.
 #[inline(always)]
 unsafe fn pairs<S: Simd, const C: usize>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usize, first: usize) {
     let (n, w, stride) = (p.nodes, p.score_weight.len(), p.edge_features.stride);
@@ -229,7 +229,7 @@ unsafe fn pairs<S: Simd, const C: usize>(s: S, p: &mut ScoresBackward<'_>, k: us
     let mut sums = [s.splat(0.0); C];
     let (pairs, edge_features) = (p.pairs.data.as_ptr(), p.edge_features.data.as_ptr());
     let d_edge_features = p.d_edge_features.as_mut().map(|d_edge_features| d_edge_features.data.as_mut_ptr());
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for x in 0..n {
             for y in (0..width).step_by(LANES) {

@@ -1,33 +1,33 @@
-//! Backward of the maximum and of the layer before it, together.
+//! Backward of the maximum and of the layer before it, fused.
 //!
-//! The gradient of a message is zero but for the channels in which it was the largest. So the two products with the last layer,
-//! for the gradient of its input and of its weights, are sums over channels won: `h` of them per receiver, instead of `h` per
-//! message. Messages that won nothing have no part in backward at all.
+//! The gradient of a message is 0 except in the channels in which it is the maximum. The two products with the output layer, for
+//! the gradients of its input and of its weights, are therefore sums over argmax channels: `H` per receiver instead of `H` per
+//! message. Messages that are nowhere the maximum do not take part in backward at all.
 //!
-//! Wins are sorted by message, so that the gradient of a row stays in registers, and are taken two registers of columns at a time,
-//! so that both matrices stay in the first-level cache. Tried, and slower: taking channels by channel, in one pass (twice as slow: rows
-//! are added to in memory, in any order, and loads wait for stores) or beside a pass by message (10%); four registers at a time;
-//! sets of bits instead of sorting.
+//! Channels are sorted by message, so that the gradient of a row stays in registers, and are processed in blocks of two vectors of
+//! columns, so that both matrices stay in the first-level cache. Slower alternatives: visiting entries by channel in one pass (twice
+//! as slow: rows are updated in memory in arbitrary order, and loads wait for stores), or in addition to a pass by message (10%
+//! slower); blocks of four vectors; bit sets instead of sorting.
 
 use super::edges::{Edge, EdgeList};
 use crate::isa::Kernel;
 use crate::simd::{LANES, Simd};
 
-/// Stands for a message that was not there.
+/// Argmax of a channel whose maximum is the mask value.
 pub(super) const NO_MESSAGE: u16 = u16::MAX;
 
-/// A channel won, and the gradient of the maximum there.
+/// A channel in which a message is the maximum, and the gradient there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ArgmaxChannel {
     channel: u32,
     grad: f32,
 }
 
-/// The messages that won something, each with its channels.
+/// The messages that are the maximum somewhere, each with its channels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArgmaxMessages {
     pub(super) edges: Vec<Edge>,
-    /// The index of each in the list of all.
+    /// Index of each message in the list of all.
     pub(super) index: Vec<u32>,
     /// The channels of message `i` are `first[i]..first[i + 1]`.
     pub(super) first: Vec<u32>,
@@ -36,7 +36,7 @@ pub(super) struct ArgmaxMessages {
 }
 
 impl ArgmaxMessages {
-    /// Sorts channels of receivers by the message that won them. `argmax` and `grad` are `[nodes, h]`.
+    /// Sorts the channels of all receivers by the message of their maximum. `argmax` and `grad` are `[N, H]`.
     pub(super) fn collect(&mut self, list: &EdgeList, argmax: &[u16], grad: &[f32], h: usize) {
         self.next.clear();
         self.next.resize(list.edges.len(), 0);
@@ -73,22 +73,22 @@ impl ArgmaxMessages {
     }
 }
 
-/// For each row: `d_hidden = relu'(hidden) * sum over channels of grad * w_t[channel]`, `d_w_t[channel] += grad * hidden`, and
+/// For each row: `d_hidden = relu'(hidden) * sum over channels of grad * w_t[channel]`, `d_w_t[channel] += grad * hidden` and
 /// `d_bias += d_hidden`.
 pub(super) struct ArgmaxBackward<'a> {
-    /// Where the channels of each row begin, and where the last one's end.
+    /// Start of the channels of each row, and the end of the last one's.
     pub(super) first: &'a [u32],
     pub(super) channels: &'a [ArgmaxChannel],
     pub(super) width: usize,
-    /// What came into the last layer. That of row `i` is row `hidden_row[i]` here.
+    /// Input of the output layer. Row `i` is `hidden_row[i]` of it.
     pub(super) hidden: &'a [f32],
     pub(super) hidden_row: &'a [u32],
-    /// The last layer's weights, transposed, and their gradient.
+    /// Weights of the output layer, transposed, and their gradient.
     pub(super) w_t: &'a [f32],
     pub(super) d_w_t: &'a mut [f32],
     pub(super) d_hidden: &'a mut [f32],
     pub(super) d_bias: &'a mut [f32],
-    /// From row to row, in all.
+    /// Row stride of all matrices.
     pub(super) stride: usize,
 }
 
@@ -109,8 +109,8 @@ impl Kernel for ArgmaxBackward<'_> {
         let mut j = 0;
         // SAFETY: the asserts bound all accesses.
         unsafe {
-            // Columns outside: two registers of each row of both matrices (32 KB at 128 rows) stay in the first-level cache
-            // while all messages pass by.
+            // Columns are the outer loop: two vectors of each row of both matrices (32 KB at 128 rows) stay in the first-level
+            // cache while all messages stream by.
             while j + 2 * LANES <= self.width {
                 columns::<S, 2>(s, &mut self, j);
                 j += 2 * LANES;
@@ -124,10 +124,10 @@ impl Kernel for ArgmaxBackward<'_> {
 }
 
 /// # Safety
-/// Columns `j` to `j + NC * LANES` of all that `p` holds have to be there, and the rows that it names.
+/// The asserts of [`ArgmaxBackward::run`] must hold, and columns `j` to `j + NC * LANES` must exist.
 #[inline(always)]
 unsafe fn columns<S: Simd, const NC: usize>(s: S, p: &mut ArgmaxBackward<'_>, j: usize) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let zero = s.splat(0.0);
         let (w_t, d_w_t) = (p.w_t.as_ptr().add(j), p.d_w_t.as_mut_ptr().add(j));

@@ -1,5 +1,5 @@
-//! How many messages were computed: with neighbours, and behind a maximum, that depends on the data, and rates are to count
-//! what was done.
+//! Number of messages computed. With an adjacency mask, and in backward, it depends on the data, and rates of operations must count
+//! the work actually done.
 
 use std::ops::Sub;
 use std::sync::atomic::AtomicU64;
@@ -8,17 +8,17 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) static FORWARD: AtomicU64 = AtomicU64::new(0);
 pub(super) static BACKWARD: AtomicU64 = AtomicU64::new(0);
 
-/// Messages, counted.
+/// Message counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCounts {
-    /// That [`forward`](super::forward) computed.
+    /// Messages computed by [`forward`](super::forward).
     pub forward: u64,
-    /// That [`backward`](super::backward) went through: those that won something.
+    /// Messages visited by [`backward`](super::backward): those that are the maximum somewhere.
     pub backward: u64,
 }
 
 impl MessageCounts {
-    /// Of all threads of this process, so far. What something took is the difference of two.
+    /// Returns the counts of all threads of this process so far. The difference of two counts is the work between them.
     pub fn total() -> MessageCounts {
         MessageCounts { forward: FORWARD.load(Relaxed), backward: BACKWARD.load(Relaxed) }
     }

@@ -1,17 +1,18 @@
-//! Which messages there are, in the order in which they are computed: by receiver, then by sender.
+//! The messages of a step, in the order in which they are computed: by receiver, then by sender.
 
-/// From whom a node hears.
+/// The senders that a node receives messages from.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Adjacency<'a> {
-    /// From every node.
+    /// All nodes.
     Full,
-    /// From itself only.
+    /// The node itself only.
     SelfLoops,
-    /// From its neighbours: of `[n, n]`, sender first, those that are true.
+    /// The nodes where `[N, N]`, sender first, is true. All others are masked: they count as -1e6.
     Mask(&'a [bool]),
 }
 
-/// The way of a message.
+/// A message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) sender: u16,
@@ -31,41 +32,41 @@ pub(crate) struct EdgeList {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
     #[default]
-    Neighbours,
-    All,
-    Itself,
+    Mask,
+    Full,
+    SelfLoops,
 }
 
 impl EdgeList {
-    pub(crate) fn set(&mut self, nodes: usize, senders: Adjacency<'_>) {
-        let kind = match senders {
-            Adjacency::Full => Kind::All,
-            Adjacency::SelfLoops => Kind::Itself,
-            Adjacency::Mask(_) => Kind::Neighbours,
+    pub(crate) fn set(&mut self, nodes: usize, adjacency: Adjacency<'_>) {
+        let kind = match adjacency {
+            Adjacency::Full => Kind::Full,
+            Adjacency::SelfLoops => Kind::SelfLoops,
+            Adjacency::Mask(_) => Kind::Mask,
         };
-        if self.nodes == nodes && self.kind == kind && kind != Kind::Neighbours {
+        if self.nodes == nodes && self.kind == kind && kind != Kind::Mask {
             return;
         }
-        let last = u16::try_from(nodes).ok().filter(|&nodes| nodes < u16::MAX).expect("less than 65535 nodes");
+        let last = u16::try_from(nodes).ok().filter(|&nodes| nodes < u16::MAX).expect("fewer than 65535 nodes");
         (self.nodes, self.kind) = (nodes, kind);
         self.edges.clear();
         self.start.clear();
         self.start.push(0);
         for receiver in 0..last {
-            match senders {
+            match adjacency {
                 Adjacency::Full => self.edges.extend((0..last).map(|sender| Edge { sender, receiver })),
                 Adjacency::SelfLoops => self.edges.push(Edge { sender: receiver, receiver }),
-                Adjacency::Mask(of) => {
-                    let heard = |&sender: &u16| of[usize::from(sender) * nodes + usize::from(receiver)];
-                    self.edges.extend((0..last).filter(heard).map(|sender| Edge { sender, receiver }));
+                Adjacency::Mask(mask) => {
+                    let is_neighbour = |&sender: &u16| mask[usize::from(sender) * nodes + usize::from(receiver)];
+                    self.edges.extend((0..last).filter(is_neighbour).map(|sender| Edge { sender, receiver }));
                 }
             }
-            self.start.push(u32::try_from(self.edges.len()).expect("less than 65535 squared"));
+            self.start.push(u32::try_from(self.edges.len()).expect("fewer than 65535 squared"));
         }
     }
 
-    /// Whether a node could have heard from more nodes, so that their silence takes part in the maximum.
+    /// Whether a receiver has masked senders, so that the mask value takes part in the maximum.
     pub(crate) fn is_masked(&self, receiver: usize) -> bool {
-        self.kind == Kind::Neighbours && ((self.start[receiver + 1] - self.start[receiver]) as usize) < self.nodes
+        self.kind == Kind::Mask && ((self.start[receiver + 1] - self.start[receiver]) as usize) < self.nodes
     }
 }

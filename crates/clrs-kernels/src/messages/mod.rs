@@ -1,24 +1,28 @@
-//! Messages between the nodes of one sample in one step: a layer over both ends and their edge, two more layers, and the
-//! largest over senders.
+//! Message passing with max aggregation, for one sample and step: a two-layer MLP over the sum of receiver, sender and edge, and
+//! the maximum over senders. Most of the time of a network is spent here.
 //!
-//! With sender `x`, receiver `y`, and `e` the raw channels of an edge,
+//! With sender `x`, receiver `y`, and `e` the features of an edge,
 //!
 //! ```text
 //! m[x, y] = relu(relu(r[y] + s[x] + e[x, y] W) A + a) B        out[y] = max over x of m[x, y]
 //! ```
 //!
-//! Ordinary operations make four arrays `[n, n, h]` of this, and as many backward. Here a tile of 128 messages goes through all
-//! layers while it is in the second-level cache, and only the largest stay. What was rectified is half zeros, and what these are
-//! multiplied with is left out (`sparse.rs`). Backward follows the winners: a message gets a
-//! gradient in those channels alone in which it was the largest (see `argmax.rs`), so that it costs about as much as forward.
-//! It needs the second layer's output again; [`Tape`] keeps it or computes it anew, as asked.
+//! Tensor operations store four arrays of shape `[N, N, H]` for this, and as many in backward. Here a tile of 128 messages passes
+//! through all layers while it is in the second-level cache, and only the maxima are stored. About half of the `ReLU` outputs are 0,
+//! and the products with these are skipped (`sparse.rs`). Backward visits only the messages that attain a maximum, and of these only
+//! the channels in which they do (`argmax.rs`), so that it takes about as long as forward. It needs the output of the second `ReLU`;
+//! a [`Tape`] either saves or recomputes it.
 //!
-//! `r` and `s` come projected, with all biases; the bias behind `B` commutes with the maximum and is the caller's to add.
+//! `r` and `s` are already projected and include all biases. The bias after `B` commutes with the maximum: the caller adds it.
 //!
-//! # Ties, silence, NaN
-//! Of equal messages the first takes all of the gradient. A message that is not there counts as -1e6, as in the reference, and
-//! gets no gradient: it wins only against messages that are less, or where there are none. A NaN wins if it is the first
-//! message and loses otherwise. A weight that is NaN shows where what it is multiplied with is not 0.
+//! # Ties, masks, NaN
+//! The first of equal messages takes all of the gradient. A masked message counts as -1e6, as in dm-clrs, and gets no gradient: it
+//! is the maximum only where all others are less, or where there are no others. A NaN counts only in the first message of a
+//! receiver, where it stays the maximum. A NaN weight has no effect where all elements it is multiplied with are 0.
+//!
+//! # Bits
+//! AVX2 and AVX-512 agree. Portable code without fused multiply-add differs in the last bits, and where two messages are equal up to
+//! rounding, it may choose another argmax.
 
 mod argmax;
 mod counters;
@@ -36,24 +40,24 @@ pub use self::tiles::{backward, forward};
 use crate::memory::{Buffer, Mat, elements};
 use crate::sparse::CompressedRows;
 
-/// Messages at once. Two tiles of 128 x 128 numbers are 144 KB, in the second-level cache. Smaller ones read the weights more
-/// often; larger ones gain nothing.
+/// Messages per tile. Two tiles of 128 x 128 elements are 144 KB, in the second-level cache. Smaller tiles read the weights more
+/// often; larger ones are not faster.
 const TILE: usize = 128;
 
-/// The layers, dense, for `h` hidden numbers and `c` channels of an edge.
+/// Dense weights, for `H` hidden elements and `C` features per edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights<'a> {
-    /// `W`, `[c, h]`
+    /// `W`, `[C, H]`
     pub edge_weight: &'a [f32],
-    /// `A`, `[h, h]`
+    /// `A`, `[H, H]`
     pub hidden_weight: &'a [f32],
-    /// `a`, `[h]`
+    /// `a`, `[H]`
     pub hidden_bias: &'a [f32],
-    /// `B`, `[h, h]`
+    /// `B`, `[H, H]`
     pub output_weight: &'a [f32],
 }
 
-/// The layers as the kernels read them. Copies are cheap, but worth making once for many samples.
+/// Weights in the layout that the kernels read. Packing is cheap, but worth doing once for many samples.
 #[derive(Clone, Debug)]
 pub struct PackedWeights {
     hidden: usize,
@@ -64,7 +68,7 @@ pub struct PackedWeights {
     transposed: OnceLock<Transposed>,
 }
 
-/// What backward multiplies with, made when it first does.
+/// Weights of backward, transposed on first use.
 #[derive(Clone, Debug)]
 struct Transposed {
     hidden_weight: Mat,
@@ -72,13 +76,13 @@ struct Transposed {
 }
 
 impl PackedWeights {
-    /// Copies the layers.
+    /// Copies the weights.
     ///
     /// # Panics
     /// If lengths do not match.
     pub fn new(weights: &Weights<'_>) -> PackedWeights {
         let hidden = weights.hidden_bias.len();
-        let channels = weights.edge_weight.len().checked_div(hidden).expect("at least one hidden number");
+        let channels = weights.edge_weight.len().checked_div(hidden).expect("at least one hidden element");
         let mut hidden_bias = Buffer::zeros(hidden);
         hidden_bias[..hidden].copy_from_slice(weights.hidden_bias);
         PackedWeights {
@@ -99,61 +103,61 @@ impl PackedWeights {
     }
 }
 
-/// What messages are made of, for one sample of `n` nodes.
+/// Inputs of one sample of `N` nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// `r`, `[n, h]`
+    /// `r`, `[N, H]`
     pub receivers: &'a [f32],
-    /// `s`, `[n, h]`
+    /// `s`, `[N, H]`
     pub senders: &'a [f32],
-    /// `e`, `[n, n, c]`: sender first.
+    /// `e`, `[N, N, C]`, sender first.
     pub edge_features: &'a [f32],
-    /// Which messages there are.
+    /// Which messages exist.
     pub adjacency: Adjacency<'a>,
 }
 
 impl Inputs<'_> {
-    /// The number of nodes.
-    fn nodes(&self, prepared: &PackedWeights) -> usize {
-        let n = self.receivers.len() / prepared.hidden;
-        assert_eq!(self.receivers.len(), n * prepared.hidden, "receivers are [n, h]");
-        assert_eq!(self.senders.len(), n * prepared.hidden, "senders are [n, h]");
-        assert_eq!(self.edge_features.len(), elements([n, n, prepared.edge_weight.rows]), "edges are [n, n, c]");
-        if let Adjacency::Mask(of) = self.adjacency {
-            assert_eq!(of.len(), n * n, "neighbours are [n, n]");
+    /// Returns `N`.
+    fn nodes(&self, packed: &PackedWeights) -> usize {
+        let n = self.receivers.len() / packed.hidden;
+        assert_eq!(self.receivers.len(), n * packed.hidden, "receivers must be [N, H]");
+        assert_eq!(self.senders.len(), n * packed.hidden, "senders must be [N, H]");
+        assert_eq!(self.edge_features.len(), elements([n, n, packed.edge_weight.rows]), "edge_features must be [N, N, C]");
+        if let Adjacency::Mask(mask) = self.adjacency {
+            assert_eq!(mask.len(), n * n, "the adjacency mask must be [N, N]");
         }
         n
     }
 }
 
-/// What backward needs of forward. Its memory is used again.
+/// Values that [`backward`] needs. The memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     saves_hidden: bool,
-    list: EdgeList,
-    /// `[n, h]`: which message of the receiver's list won.
+    edge_list: EdgeList,
+    /// `[N, H]`: the position of each maximum in the list of the receiver's messages.
     argmax: Vec<u16>,
-    /// What came into the last layer, a row per message.
+    /// Output of the second `ReLU`, one row per message, if saved.
     hidden: Mat,
 }
 
 impl Tape {
-    /// Keeps who won, and with `hidden` what came into the last layer, `h` numbers per message. Without it backward takes
-    /// about 40% longer, and may add up the last bits otherwise, in other tiles.
+    /// Creates a tape that stores the argmax, and with `save_hidden` also the output of the second `ReLU`, `H` elements per message.
+    /// Without it, backward takes about 40% longer, and the last bits may differ, since tiles are cut differently.
     pub fn new(save_hidden: bool) -> Tape {
         Tape { saves_hidden: save_hidden, ..Tape::default() }
     }
 
-    /// Who sent the largest message to a node in a channel, or nobody if silence won.
+    /// Returns the sender of the maximum in a channel of a receiver, or `None` if the maximum is the mask value.
     pub fn argmax(&self, receiver: usize, channel: usize) -> Option<usize> {
-        let h = self.argmax.len() / self.list.nodes;
+        let h = self.argmax.len() / self.edge_list.nodes;
         let index = self.argmax[receiver * h + channel];
-        let edge = (index != NO_MESSAGE).then(|| self.list.start[receiver] as usize + usize::from(index))?;
-        Some(self.list.edges[edge].sender.into())
+        let edge = (index != NO_MESSAGE).then(|| self.edge_list.start[receiver] as usize + usize::from(index))?;
+        Some(self.edge_list.edges[edge].sender.into())
     }
 }
 
-/// Gradients of the layers, added up over calls of [`backward`], in the layout that it writes fastest.
+/// Gradients of the weights, summed over calls of [`backward`], in the layout that it writes fastest.
 #[derive(Clone, Debug)]
 pub struct WeightGradients {
     edge_weight: Mat,
@@ -163,7 +167,7 @@ pub struct WeightGradients {
 }
 
 impl WeightGradients {
-    /// All zero.
+    /// Creates gradients of 0.
     pub fn new(hidden: usize, channels: usize) -> WeightGradients {
         WeightGradients {
             edge_weight: Mat::zeros(channels, hidden),
@@ -173,7 +177,7 @@ impl WeightGradients {
         }
     }
 
-    /// All zero again.
+    /// Resets all gradients to 0.
     pub fn clear(&mut self) {
         self.edge_weight.clear();
         self.hidden_weight.clear();
@@ -181,12 +185,12 @@ impl WeightGradients {
         self.output_weight_transposed.clear();
     }
 
-    /// Adds them to dense ones, shaped as [`Weights`].
+    /// Adds the gradients to dense ones, shaped as [`Weights`].
     ///
     /// # Panics
     /// If lengths do not match.
     pub fn add_to(&self, edge_weight: &mut [f32], hidden_weight: &mut [f32], hidden_bias: &mut [f32], output_weight: &mut [f32]) {
-        assert_eq!(hidden_bias.len(), self.hidden_weight.columns, "the bias is [h]");
+        assert_eq!(hidden_bias.len(), self.hidden_weight.columns, "hidden_bias must be [H]");
         self.edge_weight.add_to(edge_weight);
         self.hidden_weight.add_to(hidden_weight);
         hidden_bias.iter_mut().zip(self.hidden_bias.iter()).for_each(|(to, x)| *to += x);
@@ -194,45 +198,45 @@ impl WeightGradients {
     }
 }
 
-/// Where [`backward`] puts gradients.
+/// Gradients that [`backward`] computes.
 #[derive(Debug)]
 pub struct Gradients<'a> {
-    /// `[n, h]`, written.
+    /// `[N, H]`, overwritten.
     pub receivers: &'a mut [f32],
-    /// `[n, h]`, written.
+    /// `[N, H]`, overwritten.
     pub senders: &'a mut [f32],
-    /// `[n, n, c]`, written, if asked for.
+    /// `[N, N, C]`, overwritten, if present.
     pub edge_features: Option<&'a mut [f32]>,
     /// Added to.
     pub weights: &'a mut WeightGradients,
 }
 
-/// Working memory.
+/// Scratch memory of this kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    list: EdgeList,
-    to: Mat,
-    from: Mat,
+    edge_list: EdgeList,
+    receivers: Mat,
+    senders: Mat,
     first: Mat,
     second: Mat,
     grad: Mat,
     best: Mat,
     argmax: Mat,
-    /// Where the channels of the messages in a tile are.
-    channels: Vec<usize>,
+    /// Offset of the edge features of each message in a tile.
+    feature_offsets: Vec<usize>,
     argmax_messages: ArgmaxMessages,
     compressed: CompressedRows,
 }
 
 impl Workspace {
-    fn fit(&mut self, n: usize, prepared: &PackedWeights, inputs: &Inputs<'_>) {
+    fn fit(&mut self, n: usize, packed: &PackedWeights, inputs: &Inputs<'_>) {
         for tile in [&mut self.first, &mut self.second, &mut self.grad] {
-            tile.fit(TILE, prepared.hidden);
+            tile.fit(TILE, packed.hidden);
         }
-        for nodes in [&mut self.to, &mut self.from, &mut self.best, &mut self.argmax] {
-            nodes.fit(n, prepared.hidden);
+        for nodes in [&mut self.receivers, &mut self.senders, &mut self.best, &mut self.argmax] {
+            nodes.fit(n, packed.hidden);
         }
-        self.to.fill_from(inputs.receivers);
-        self.from.fill_from(inputs.senders);
+        self.receivers.fill_from(inputs.receivers);
+        self.senders.fill_from(inputs.senders);
     }
 }

@@ -6,21 +6,21 @@ use crate::isa::Kernel;
 use crate::memory::has_rows;
 use crate::simd::{LANES, Simd};
 
-/// The first layer: `out[e] = relu(to[receiver] + from[sender] + raw[sender, receiver] w)` for each edge `e`.
+/// The first layer: `out[e] = relu(receivers[receiver] + senders[sender] + raw[sender, receiver] w)` for each edge `e`.
 pub(super) struct EdgeRows<'a> {
     pub(super) edges: &'a [Edge],
     pub(super) nodes: usize,
     pub(super) width: usize,
-    /// `[nodes, width]`, as `from`.
-    pub(super) to: &'a [f32],
-    pub(super) from: &'a [f32],
+    /// `[nodes, width]`, as `senders`.
+    pub(super) receivers: &'a [f32],
+    pub(super) senders: &'a [f32],
     /// `[nodes, nodes, channels]`
     pub(super) raw: &'a [f32],
     pub(super) channels: usize,
     /// `[channels, width]`
     pub(super) w: &'a [f32],
     pub(super) out: &'a mut [f32],
-    /// From row to row, in all but `raw`.
+    /// Row stride of all matrices except `raw`.
     pub(super) stride: usize,
 }
 
@@ -31,7 +31,7 @@ impl Kernel for EdgeRows<'_> {
     fn run<S: Simd>(mut self, s: S) {
         let (n, c) = (self.nodes, self.channels);
         assert!(self.width.is_multiple_of(LANES) && self.raw.len() >= n * n * c);
-        assert!(has_rows(self.to, n, self.stride, self.width) && has_rows(self.from, n, self.stride, self.width));
+        assert!(has_rows(self.receivers, n, self.stride, self.width) && has_rows(self.senders, n, self.stride, self.width));
         assert!(has_rows(self.w, c, self.stride, self.width) && has_rows(self.out, self.edges.len(), self.stride, self.width));
         assert!(self.edges.iter().all(|e| usize::from(e.sender) < n && usize::from(e.receiver) < n));
         let mut at = 0;
@@ -51,13 +51,13 @@ impl Kernel for EdgeRows<'_> {
 }
 
 /// # Safety
-/// Edges `at` to `at + R`, and what `p` says of its slices, have to be there.
+/// The asserts of [`EdgeRows::run`] must hold, and edges `at` to `at + R` must exist.
 #[inline(always)]
 unsafe fn edge_rows<S: Simd, const R: usize>(s: S, p: &mut EdgeRows<'_>, at: usize) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut to = [p.to.as_ptr(); R];
-        let mut from = [p.from.as_ptr(); R];
+        let mut to = [p.receivers.as_ptr(); R];
+        let mut from = [p.senders.as_ptr(); R];
         let mut raw = [p.raw.as_ptr(); R];
         for r in 0..R {
             let edge = p.edges.get_unchecked(at + r);
@@ -86,16 +86,16 @@ unsafe fn edge_rows<S: Simd, const R: usize>(s: S, p: &mut EdgeRows<'_>, at: usi
     }
 }
 
-/// The gradient of [`EdgeRows`]: `grad`, behind the rectifier on the way in, before it on the way out, is added to its receiver
-/// and to its sender, and goes on to the channels.
+/// Backward of [`EdgeRows`]: replaces `grad`, the gradient of the output, by that of the input of the `ReLU`, adds it to the gradients
+/// of receiver and sender, and passes it on to the edge features.
 pub(super) struct EdgeRowsBackward<'a> {
     pub(super) edges: &'a [Edge],
-    /// What the first layer gave.
+    /// Output of the first layer.
     pub(super) out: &'a [f32],
     pub(super) grad: &'a mut [f32],
-    pub(super) d_to: &'a mut [f32],
-    pub(super) d_from: &'a mut [f32],
-    /// Has the width and the distance of rows, for all.
+    pub(super) d_receivers: &'a mut [f32],
+    pub(super) d_senders: &'a mut [f32],
+    /// Holds the width and the row stride of all matrices.
     pub(super) channels: EdgeFeaturesBackward<'a>,
 }
 
@@ -111,7 +111,7 @@ impl Kernel for EdgeRowsBackward<'_> {
         assert!(has_rows(self.out, rows, stride, width) && has_rows(self.grad, rows, stride, width));
         let receivers = self.edges.iter().map(|edge| edge.receiver).max().map_or(0, |last| usize::from(last) + 1);
         let senders = self.edges.iter().map(|edge| edge.sender).max().map_or(0, |last| usize::from(last) + 1);
-        assert!(has_rows(self.d_to, receivers, stride, width) && has_rows(self.d_from, senders, stride, width));
+        assert!(has_rows(self.d_receivers, receivers, stride, width) && has_rows(self.d_senders, senders, stride, width));
         let mut row = 0;
         // SAFETY: the asserts bound all accesses.
         unsafe {
@@ -128,20 +128,20 @@ impl Kernel for EdgeRowsBackward<'_> {
 }
 
 /// # Safety
-/// What [`EdgeRowsBackward::run`] asserts has to hold, and rows `row` to `row + R` have to be there.
+/// The asserts of [`EdgeRowsBackward::run`] must hold, and rows `row` to `row + R` must exist.
 #[inline(always)]
 unsafe fn edge_rows_backward<S: Simd, const R: usize>(s: S, p: &mut EdgeRowsBackward<'_>, row: usize) {
     let EdgeFeaturesBackward { stride, width, .. } = p.channels;
     let zero = s.splat(0.0);
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let grad = p.grad.as_mut_ptr().add(row * stride);
         for r in 0..R {
             let edge = p.edges.get_unchecked(row + r);
             let out = p.out.as_ptr().add((row + r) * stride);
             let grad = grad.add(r * stride);
-            let to = p.d_to.as_mut_ptr().add(usize::from(edge.receiver) * stride);
-            let from = p.d_from.as_mut_ptr().add(usize::from(edge.sender) * stride);
+            let to = p.d_receivers.as_mut_ptr().add(usize::from(edge.receiver) * stride);
+            let from = p.d_senders.as_mut_ptr().add(usize::from(edge.sender) * stride);
             for j in (0..width).step_by(LANES) {
                 let d = s.select_gt(s.load_ptr(out.add(j)), zero, s.load_ptr(grad.add(j)), zero);
                 s.store_ptr(grad.add(j), d);
@@ -154,16 +154,16 @@ unsafe fn edge_rows_backward<S: Simd, const R: usize>(s: S, p: &mut EdgeRowsBack
     }
 }
 
-/// The largest so far of some messages to one receiver, and which message of its list that was. The first of equal ones
-/// counts. A NaN counts only if it is the first of the list, and then nothing else does.
+/// Running maximum of the messages to one receiver, and its position in the receiver's list. The first of equal messages counts. A
+/// NaN counts only at the first position, where it stays the maximum.
 pub(super) struct MaxRows<'a> {
     pub(super) rows: &'a [f32],
     pub(super) stride: usize,
     pub(super) count: usize,
-    /// The argmax of the first row in the receiver's list.
+    /// Position of the first row in the receiver's list.
     pub(super) first: usize,
     pub(super) best: &'a mut [f32],
-    /// Places, as numbers: they fit exactly, and go the same way as the values.
+    /// Positions as `f32`, which represents them exactly: they are selected the same way as the values.
     pub(super) argmax: Option<&'a mut [f32]>,
 }
 
@@ -174,7 +174,7 @@ impl Kernel for MaxRows<'_> {
     fn run<S: Simd>(self, s: S) {
         let width = self.best.len();
         assert!(width.is_multiple_of(LANES) && self.count > 0 && has_rows(self.rows, self.count, self.stride, width));
-        // The first message is taken as it is.
+        // The first message initializes the maximum.
         let (from, rows) = (usize::from(self.first == 0), self.rows.as_ptr());
         // SAFETY: the asserts bound all accesses.
         unsafe {

@@ -1,30 +1,31 @@
-//! The twin of [`crate::attention`].
+//! Reference of [`crate::attention`].
 
 use super::{ReferenceOp, add, matvec, matvec_backward, min_abs, softmax, softmax_backward};
 
 const SLOPE: f64 = 0.01;
 
-/// Inputs: query, key, edge_features, edge_weight, value, and with `layer` the score.
+/// Reference of [`crate::attention`]. Inputs: query, key, edge features, edge weight, value, and with `has_score_weight` the score
+/// weight.
 #[derive(Clone, Debug)]
 pub struct Attention {
     /// Number of nodes.
     pub nodes: usize,
     /// Number of heads.
     pub heads: usize,
-    /// Width of what matches.
+    /// Width of queries and keys.
     pub width: usize,
-    /// Raw numbers of an edge_weight.
+    /// Features per edge.
     pub channels: usize,
-    /// Size of value.
+    /// Width of values.
     pub hidden: usize,
-    /// Whether there is a layer on top of what matches, as a sixth input.
+    /// Whether scores have a weight (`GATv2`), which is the sixth input.
     pub has_score_weight: bool,
-    /// Who may be key, `[n, n]`.
+    /// Which keys a query attends to, `[N, N]`, query first; `None` for all.
     pub adjacency: Option<Vec<bool>>,
 }
 
 impl Attention {
-    /// What the score of a pair is made of, before the rectifier.
+    /// The vector of a pair before the leaky `ReLU`.
     fn sum(&self, inputs: &[Vec<f64>], x: usize, y: usize) -> Vec<f64> {
         let (n, w, c) = (self.nodes, self.width, self.channels);
         let mut sum = matvec(&inputs[2][(x * n + y) * c..][..c], &inputs[3], w);
@@ -37,17 +38,17 @@ impl Attention {
         if self.has_score_weight { inputs[5][k] } else { 1.0 }
     }
 
-    /// What a node gives to each other, per head.
+    /// The attention weights of a query in a head.
     fn weights(&self, inputs: &[Vec<f64>], x: usize, head: usize) -> Vec<f64> {
-        let part = self.width / self.heads;
+        let head_width = self.width / self.heads;
         let score = |y: usize| {
             let sum = self.sum(inputs, x, y);
             let leaky = |k: usize| if sum[k] > 0.0 { sum[k] } else { SLOPE * sum[k] };
-            let score = (head * part..(head + 1) * part).map(|k| self.factor(inputs, k) * leaky(k)).sum::<f64>();
+            let score = (head * head_width..(head + 1) * head_width).map(|k| self.factor(inputs, k) * leaky(k)).sum::<f64>();
             match &self.adjacency {
-                // The reference adds in `f32`, where the score is lost: this decides how a row of strangers is shared.
-                #[expect(clippy::cast_possible_truncation, reason = "on purpose")]
-                Some(of) if !of[x * self.nodes + y] => f64::from(score as f32 + -1e9),
+                // dm-clrs adds in `f32`, where the score is lost: this makes the weights of a row without neighbours equal.
+                #[expect(clippy::cast_possible_truncation, reason = "rounding as `f32` does is intended")]
+                Some(adjacency) if !adjacency[x * self.nodes + y] => f64::from(score as f32 + -1e9),
                 _ => score,
             }
         };
@@ -66,12 +67,12 @@ impl ReferenceOp for Attention {
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
         let (n, h) = (self.nodes, self.hidden);
-        let size = h / self.heads;
+        let head_dim = h / self.heads;
         let mut out = vec![0.0; n * h];
         for x in 0..n {
             for head in 0..self.heads {
                 for (y, weight) in self.weights(inputs, x, head).into_iter().enumerate() {
-                    for k in head * size..(head + 1) * size {
+                    for k in head * head_dim..(head + 1) * head_dim {
                         out[x * h + k] += weight * inputs[4][y * h + k];
                     }
                 }
@@ -83,7 +84,7 @@ impl ReferenceOp for Attention {
 
     fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>> {
         let (n, w, c, h) = (self.nodes, self.width, self.channels, self.hidden);
-        let (part, size) = (w / self.heads, h / self.heads);
+        let (head_width, head_dim) = (w / self.heads, h / self.heads);
         let mut d: Vec<Vec<f64>> = self.inputs().iter().map(|&(_, len)| vec![0.0; len]).collect();
         for x in 0..n {
             let mut d_sums = vec![vec![0.0; w]; n];
@@ -91,14 +92,14 @@ impl ReferenceOp for Attention {
                 let weights = self.weights(inputs, x, head);
                 let mut d_weights = vec![0.0; n];
                 for y in 0..n {
-                    for k in head * size..(head + 1) * size {
+                    for k in head * head_dim..(head + 1) * head_dim {
                         d_weights[y] += d_output[x * h + k] * inputs[4][y * h + k];
                         d[4][y * h + k] += weights[y] * d_output[x * h + k];
                     }
                 }
                 for (y, d_score) in softmax_backward(&weights, &d_weights).into_iter().enumerate() {
                     let sum = self.sum(inputs, x, y);
-                    for k in head * part..(head + 1) * part {
+                    for k in head * head_width..(head + 1) * head_width {
                         let slope = if sum[k] > 0.0 { 1.0 } else { SLOPE };
                         d_sums[y][k] = d_score * self.factor(inputs, k) * slope;
                         if self.has_score_weight {
@@ -118,8 +119,8 @@ impl ReferenceOp for Attention {
         d
     }
 
-    /// Where a node may ask nobody, rounding makes what a difference does not see.
+    /// In a row without neighbours, scores are lost in rounding, and finite differences do not see the gradient.
     fn is_differentiable(&self) -> bool {
-        self.adjacency.as_ref().is_none_or(|of| of.chunks_exact(self.nodes).all(|of| of.contains(&true)))
+        self.adjacency.as_ref().is_none_or(|adjacency| adjacency.chunks_exact(self.nodes).all(|row| row.contains(&true)))
     }
 }

@@ -1,23 +1,24 @@
-//! The twin of [`crate::messages`].
+//! Reference of [`crate::messages`].
 
 use super::{ReferenceOp, add, matvec, matvec_backward, max_with_gap, min_abs, relu, relu_backward};
 
-/// Inputs: receivers, senders, edges, then the layers as [`crate::messages::Weights`] has them.
+/// Reference of [`crate::messages`]. Inputs: receivers, senders, edge features, then the weights in the order of
+/// [`crate::messages::Weights`].
 #[derive(Clone, Debug)]
 pub struct Messages {
     /// Number of nodes.
     pub nodes: usize,
-    /// Size of hidden vectors.
+    /// Hidden elements.
     pub hidden: usize,
-    /// Raw numbers of an edge.
+    /// Features per edge.
     pub channels: usize,
-    /// Which messages there are, `[n, n]`, sender first.
+    /// Which messages exist, `[N, N]`, sender first.
     pub adjacency: Vec<bool>,
-    /// Whether one that is not there counts as -1e6.
+    /// Whether a message that does not exist counts as -1e6.
     pub masked: bool,
 }
 
-/// All messages, sender first.
+/// Values of all messages, sender first.
 struct Layers {
     raw: Vec<Vec<f64>>,
     before: Vec<Vec<f64>>,
@@ -56,14 +57,14 @@ impl Messages {
         Layers { raw, before, first, middle, second, message }
     }
 
-    /// The sender of the largest message to `y` in a channel, if any, its value, and the gap.
+    /// The sender of the maximum in a channel of receiver `y`, or `None` for the mask value; the maximum; and its margin.
     fn argmax(&self, layers: &Layers, y: usize, channel: usize) -> (Option<usize>, f64, f64) {
         let n = self.nodes;
-        let silent = (0..n).any(|x| !self.adjacency[x * n + y]) && self.masked;
-        let heard: Vec<usize> = (0..n).filter(|x| self.adjacency[x * n + y]).collect();
-        let values = heard.iter().map(|x| layers.message[x * n + y][channel]);
-        let (index, value, gap) = max_with_gap(values.chain(silent.then_some(-1e6)));
-        (heard.get(index).copied(), value, gap)
+        let has_masked = (0..n).any(|x| !self.adjacency[x * n + y]) && self.masked;
+        let senders: Vec<usize> = (0..n).filter(|x| self.adjacency[x * n + y]).collect();
+        let values = senders.iter().map(|x| layers.message[x * n + y][channel]);
+        let (index, value, gap) = max_with_gap(values.chain(has_masked.then_some(-1e6)));
+        (senders.get(index).copied(), value, gap)
     }
 }
 
@@ -83,8 +84,8 @@ impl ReferenceOp for Messages {
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
         let layers = self.layers(inputs);
-        let heard = self.adjacency.iter().zip(layers.before.iter().zip(&layers.middle));
-        let sides = heard.filter(|(heard, _)| **heard).map(|(_, (a, b))| min_abs(a).min(min_abs(b)));
+        let messages = self.adjacency.iter().zip(layers.before.iter().zip(&layers.middle));
+        let sides = messages.filter(|(exists, _)| **exists).map(|(_, (a, b))| min_abs(a).min(min_abs(b)));
         let mut margin = sides.fold(f64::INFINITY, f64::min);
         let mut out = Vec::new();
         for y in 0..self.nodes {

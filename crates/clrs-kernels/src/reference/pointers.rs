@@ -1,22 +1,22 @@
-//! The twins of [`crate::pointers`] and [`crate::edge_pointers`].
+//! References of [`crate::pointers`] and [`crate::edge_pointers`].
 
 use super::{ReferenceOp, add, matvec, matvec_backward};
 
-/// Inputs: as [`crate::pointers::Inputs`] has them.
+/// Reference of [`crate::pointers`]. Inputs: in the order of [`crate::pointers::Inputs`].
 #[derive(Clone, Debug)]
 pub struct Pointers {
     /// Number of nodes.
     pub nodes: usize,
-    /// Size of hidden vectors.
+    /// Hidden elements.
     pub hidden: usize,
-    /// Raw numbers of an edge.
+    /// Features per edge.
     pub channels: usize,
-    /// Whether there is a state of edges, as a sixth input.
+    /// Whether edges have a hidden vector, which is the sixth input.
     pub edge_hidden: bool,
 }
 
 impl Pointers {
-    /// What node `i`, pointing, compares with `p[i]`: the vector of node `j`, pointed at.
+    /// The vector that `p[i]` is compared with for the target `j`.
     fn other(&self, inputs: &[Vec<f64>], i: usize, j: usize) -> Vec<f64> {
         let (n, h, c) = (self.nodes, self.hidden, self.channels);
         let mut sum = matvec(&inputs[2][(j * n + i) * c..][..c], &inputs[3], h);
@@ -84,12 +84,12 @@ impl ReferenceOp for Pointers {
     }
 }
 
-/// Inputs: as [`crate::edge_pointers::Inputs`] has them.
+/// Reference of [`crate::edge_pointers`]. Inputs: in the order of [`crate::edge_pointers::Inputs`].
 #[derive(Clone, Debug)]
 pub struct EdgePointers {
     /// Number of nodes.
     pub nodes: usize,
-    /// Size of hidden vectors.
+    /// Hidden elements.
     pub hidden: usize,
 }
 
@@ -109,7 +109,7 @@ impl ReferenceOp for EdgePointers {
                 }
             }
         }
-        // Inputs are compared as they are: no rounding decides.
+        // Inputs are compared as they are: no decision depends on rounding.
         (logits, f64::INFINITY)
     }
 

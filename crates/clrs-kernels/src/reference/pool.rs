@@ -20,7 +20,7 @@ impl ReferenceOp for MaxPool {
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
         let out = (0..self.dim).map(|k| max_with_gap(inputs[0][k..].iter().step_by(self.dim).copied()).1).collect();
-        // Inputs are compared as they are: rounding decides nothing.
+        // Inputs are compared as they are: no decision depends on rounding.
         (out, f64::INFINITY)
     }
 

@@ -1,8 +1,8 @@
-//! The twins of [`crate::rowwise`] and [`crate::sinkhorn`].
+//! References of [`crate::rowwise`] and [`crate::sinkhorn`].
 
 use super::{ReferenceOp, softmax, softmax_backward};
 
-/// Inputs: rows, scale and offset.
+/// Reference of [`crate::rowwise::layer_norm`]. Inputs: rows, scale and offset.
 #[derive(Clone, Debug)]
 pub struct LayerNorm {
     /// Number of rows.
@@ -11,8 +11,8 @@ pub struct LayerNorm {
     pub len: usize,
 }
 
-/// A row with mean 0 and variance 1, and the factor that made it so.
-fn normal(row: &[f64]) -> (Vec<f64>, f64) {
+/// The row scaled to mean 0 and variance 1, and the scale factor.
+fn normalize(row: &[f64]) -> (Vec<f64>, f64) {
     let len = row.len() as f64;
     let mean = row.iter().sum::<f64>() / len;
     let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / len;
@@ -26,7 +26,7 @@ impl ReferenceOp for LayerNorm {
     }
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
-        let rows = inputs[0].chunks_exact(self.len).map(|row| normal(row).0);
+        let rows = inputs[0].chunks_exact(self.len).map(|row| normalize(row).0);
         let out =
             rows.flat_map(|row| row.into_iter().enumerate().map(|(k, x)| x * inputs[1][k] + inputs[2][k]).collect::<Vec<_>>());
         (out.collect(), f64::INFINITY)
@@ -35,13 +35,13 @@ impl ReferenceOp for LayerNorm {
     fn backward(&self, inputs: &[Vec<f64>], d_output: &[f64]) -> Vec<Vec<f64>> {
         let mut d = vec![Vec::new(), vec![0.0; self.len], vec![0.0; self.len]];
         for (row, d_y) in inputs[0].chunks_exact(self.len).zip(d_output.chunks_exact(self.len)) {
-            let (normal, factor) = normal(row);
+            let (normalized, factor) = normalize(row);
             let d_normal: Vec<f64> = d_y.iter().zip(&inputs[1]).map(|(d, scale)| d * scale).collect();
             let mean = d_normal.iter().sum::<f64>() / self.len as f64;
-            let along = d_normal.iter().zip(&normal).map(|(d, x)| d * x).sum::<f64>() / self.len as f64;
-            d[0].extend(d_normal.iter().zip(&normal).map(|(d, x)| factor * (d - mean - along * x)));
+            let projection = d_normal.iter().zip(&normalized).map(|(d, x)| d * x).sum::<f64>() / self.len as f64;
+            d[0].extend(d_normal.iter().zip(&normalized).map(|(d, x)| factor * (d - mean - projection * x)));
             for k in 0..self.len {
-                d[1][k] += d_y[k] * normal[k];
+                d[1][k] += d_y[k] * normalized[k];
                 d[2][k] += d_y[k];
             }
         }
@@ -49,21 +49,21 @@ impl ReferenceOp for LayerNorm {
     }
 }
 
-/// Input: rows.
+/// Reference of [`crate::rowwise::softmax`] and [`crate::rowwise::log_softmax`]. Input: rows.
 #[derive(Clone, Debug)]
 pub struct Softmax {
     /// Number of rows.
     pub rows: usize,
     /// Length of a row.
     pub len: usize,
-    /// Whether it is its log.
+    /// Whether the result is the logarithm of the softmax.
     pub log: bool,
 }
 
 fn log_softmax(row: &[f64]) -> Vec<f64> {
-    let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let total = row.iter().map(|x| (x - top).exp()).sum::<f64>();
-    row.iter().map(|x| x - top - total.ln()).collect()
+    let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total = row.iter().map(|x| (x - max).exp()).sum::<f64>();
+    row.iter().map(|x| x - max - total.ln()).collect()
 }
 
 fn log_softmax_backward(y: &[f64], d_y: &[f64]) -> Vec<f64> {
@@ -90,12 +90,12 @@ impl ReferenceOp for Softmax {
     }
 }
 
-/// Input: logits. The diagonal of the output, about -1e6, is given as 0, and has no gradient.
+/// Reference of [`crate::sinkhorn`]. Input: logits. The diagonal of the output, about -1e6, is replaced by 0, and has no gradient.
 #[derive(Clone, Debug)]
 pub struct Sinkhorn {
     /// Number of nodes.
     pub nodes: usize,
-    /// How often rows and columns are normalised.
+    /// Number of normalizations of rows and columns.
     pub iterations: usize,
 }
 
@@ -104,7 +104,7 @@ fn transpose(n: usize, x: &[f64]) -> Vec<f64> {
 }
 
 impl Sinkhorn {
-    /// After each normalisation; those of columns transposed.
+    /// The result of each normalization; those of columns are transposed.
     fn iterates(&self, logits: &[f64]) -> Vec<Vec<f64>> {
         let n = self.nodes;
         let diagonal = |at: usize| if at.is_multiple_of(n + 1) { -1e6 } else { 0.0 };
@@ -124,7 +124,7 @@ impl ReferenceOp for Sinkhorn {
     }
 
     fn forward(&self, inputs: &[Vec<f64>]) -> (Vec<f64>, f64) {
-        let last = self.iterates(&inputs[0]).pop().expect("at least one round");
+        let last = self.iterates(&inputs[0]).pop().expect("at least one iteration");
         let mut out = transpose(self.nodes, &last);
         out.iter_mut().step_by(self.nodes + 1).for_each(|x| *x = 0.0);
         (out, f64::INFINITY)
@@ -135,7 +135,7 @@ impl ReferenceOp for Sinkhorn {
         let mut d = d_output.to_vec();
         d.iter_mut().step_by(n + 1).for_each(|d| *d = 0.0);
         for iterate in self.iterates(&inputs[0]).iter().rev() {
-            // Columns first: the last normalisation was theirs.
+            // Columns first: they were normalized last.
             d = transpose(n, &d);
             d = iterate.chunks_exact(n).zip(d.chunks_exact(n)).flat_map(|(y, d)| log_softmax_backward(y, d)).collect();
         }

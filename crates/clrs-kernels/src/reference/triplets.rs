@@ -1,23 +1,24 @@
-//! The twin of [`crate::triplets`].
+//! Reference of [`crate::triplets`].
 
 use super::{ReferenceOp, max_with_gap};
 
-/// Inputs: `a` and `b`.
+/// Reference of [`crate::triplets`]. Inputs: `a` and `b`.
 #[derive(Clone, Debug)]
 pub struct Triplets {
     /// Number of nodes.
     pub nodes: usize,
-    /// Features of a pair.
+    /// Features per pair.
     pub features: usize,
 }
 
 impl Triplets {
-    /// The winner, its value and the gap.
+    /// The `i` of the maximum, its value and its margin.
     fn argmax(&self, inputs: &[Vec<f64>], j: usize, k: usize, f: usize) -> (usize, f64, f64) {
         let at = |i: usize, second: usize| (i * self.nodes + second) * self.features + f;
         max_with_gap((0..self.nodes).map(|i| inputs[0][at(i, j)] + inputs[1][at(i, k)]))
     }
 
+    /// All indices `(j, k, f)` of the output.
     fn each(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         let (n, features) = (self.nodes, self.features);
         (0..n * n * features).map(move |at| (at / features / n, at / features % n, at % features))

@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 
 use super::{LANES, Simd};
 
-/// Only [`Avx2::detect`] makes one.
+/// Token that proves AVX2 and FMA support. Only [`Avx2::detect`] creates one.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
@@ -19,11 +19,11 @@ impl Avx2 {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
     }
 
-    /// Of each half, which lanes are among the first `count`.
+    /// Masks of the two halves that select the first `count` lanes.
     #[inline(always)]
-    #[expect(clippy::unused_self, reason = "it proves that the instructions are there")]
-    fn first(self, count: usize) -> [__m256i; 2] {
-        /// Sixteen lanes that are, sixteen that are not.
+    #[expect(clippy::unused_self, reason = "the token proves that the instructions are supported")]
+    fn first_lanes(self, count: usize) -> [__m256i; 2] {
+        /// Sixteen selected lanes, then sixteen unselected ones.
         static TABLE: [i32; 2 * LANES] = {
             let mut table = [0; 2 * LANES];
             let mut i = 0;
@@ -34,15 +34,15 @@ impl Avx2 {
             table
         };
         let from = &TABLE[LANES - count..][..LANES];
-        // SAFETY: the slice has room for two times eight lanes; `self` says that the instructions are there.
+        // SAFETY: the slice holds two times eight lanes; `self` proves that the instructions are supported.
         unsafe { [_mm256_loadu_si256(from.as_ptr().cast()), _mm256_loadu_si256(from.as_ptr().add(8).cast())] }
     }
 }
 
-// SAFETY of all blocks below: `self` is there only if the processor has the instructions, and a reference to an array or a
-// slice is valid for as many numbers as it says (a mask leaves the others alone, faults included; pointers behind the end of
-// a slice are made with `wrapping_add` and never read through).
-#[expect(clippy::undocumented_unsafe_blocks, reason = "said above, once for all")]
+// SAFETY of all blocks below: `self` proves that the processor supports the instructions. A reference to an array or a slice is
+// valid for all of its elements; masked accesses neither touch nor fault on the others, and pointers past the end of a slice are
+// computed with `wrapping_add` and dereferenced under such a mask only.
+#[expect(clippy::undocumented_unsafe_blocks, reason = "documented above for all blocks")]
 impl Simd for Avx2 {
     type V = [__m256; 2];
     const REGISTERS: usize = 8;
@@ -57,7 +57,7 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn load_partial(self, from: &[f32]) -> Self::V {
-        let [low, high] = self.first(from.len());
+        let [low, high] = self.first_lanes(from.len());
         unsafe { [_mm256_maskload_ps(from.as_ptr(), low), _mm256_maskload_ps(from.as_ptr().wrapping_add(8), high)] }
     }
     #[inline(always)]
@@ -69,7 +69,7 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn store_partial(self, to: &mut [f32], v: Self::V) {
-        let [low, high] = self.first(to.len());
+        let [low, high] = self.first_lanes(to.len());
         unsafe {
             _mm256_maskstore_ps(to.as_mut_ptr(), low, v[0]);
             _mm256_maskstore_ps(to.as_mut_ptr().wrapping_add(8), high, v[1]);

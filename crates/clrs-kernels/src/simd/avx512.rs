@@ -1,4 +1,4 @@
-//! AVX-512F: a register of sixteen lanes.
+//! AVX-512F: one register of sixteen lanes.
 
 use std::arch::x86_64::{
     __m512, __mmask16, _CMP_GT_OQ, _CMP_NEQ_UQ, _mm_add_ps, _mm_add_ss, _mm_cvtss_f32, _mm_movehdup_ps, _mm_movehl_ps,
@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 
 use super::{LANES, Simd};
 
-/// Only [`Avx512::detect`] makes one.
+/// Token that proves AVX-512F support. Only [`Avx512::detect`] creates one.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
@@ -22,14 +22,15 @@ impl Avx512 {
     }
 }
 
-fn first(count: usize) -> __mmask16 {
+/// Mask of the first `count` lanes.
+fn first_lanes(count: usize) -> __mmask16 {
     debug_assert!(count < LANES);
     (1 << count) - 1
 }
 
-// SAFETY of all blocks below: `self` is there only if the processor has the instructions, and a reference to an array or a
-// slice is valid for as many numbers as it says (a mask leaves the others alone, faults included).
-#[expect(clippy::undocumented_unsafe_blocks, reason = "said above, once for all")]
+// SAFETY of all blocks below: `self` proves that the processor supports the instructions. A reference to an array or a slice is
+// valid for all of its elements; masked accesses neither touch nor fault on the others.
+#[expect(clippy::undocumented_unsafe_blocks, reason = "documented above for all blocks")]
 impl Simd for Avx512 {
     type V = __m512;
     const REGISTERS: usize = 32;
@@ -44,7 +45,7 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     fn load_partial(self, from: &[f32]) -> __m512 {
-        unsafe { _mm512_maskz_loadu_ps(first(from.len()), from.as_ptr()) }
+        unsafe { _mm512_maskz_loadu_ps(first_lanes(from.len()), from.as_ptr()) }
     }
     #[inline(always)]
     fn store(self, to: &mut [f32; LANES], v: __m512) {
@@ -52,7 +53,7 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     fn store_partial(self, to: &mut [f32], v: __m512) {
-        unsafe { _mm512_mask_storeu_ps(to.as_mut_ptr(), first(to.len()), v) }
+        unsafe { _mm512_mask_storeu_ps(to.as_mut_ptr(), first_lanes(to.len()), v) }
     }
     #[inline(always)]
     fn add(self, a: __m512, b: __m512) -> __m512 {
@@ -104,7 +105,7 @@ impl Simd for Avx512 {
             let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
             let steps = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(step.cast_signed()));
             let all = _mm512_add_epi32(steps, _mm512_set1_epi32(first.cast_signed()));
-            // Compressed in registers: to memory it is slow on some processors.
+            // Compress in registers: compressing to memory is slow on some processors.
             _mm512_storeu_ps(values, _mm512_maskz_compress_ps(mask, v));
             _mm512_storeu_si512(offsets.cast(), _mm512_maskz_compress_epi32(mask, all));
             mask.count_ones() as usize
@@ -122,8 +123,8 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     fn reduce_sums(self, v: [__m512; LANES]) -> __m512 {
-        // Two registers are folded into one, whose halves are theirs, then four into one, and so on. The last two steps mix
-        // every fourth: that is undone by taking the registers in that order. (No closures: they would not be inlined.)
+        // Fold two vectors into one whose halves belong to them, then four into one, and so on. The last two steps interleave
+        // every fourth vector; taking the inputs in that order undoes it. (No closures: they would not be inlined.)
         unsafe {
             let mut two = [v[0]; 8];
             for i in 0..8 {

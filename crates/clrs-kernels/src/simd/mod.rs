@@ -1,14 +1,14 @@
-//! Sixteen `f32` lanes, on whatever the machine has.
+//! Sixteen `f32` lanes on every instruction set.
 //!
-//! A kernel is written once, over [`Simd`], and sees registers of [`LANES`] lanes everywhere: one AVX-512 register, two of
-//! AVX2, or an array that the compiler turns into what the target always has (SSE2, NEON). So a kernel has the same loops, the
-//! same tails and the same order of sums on every instruction set, and AVX2 and AVX-512 give the same bits. The portable code
-//! rounds a product before it is added where the target has no fused instruction, and differs there in the last bits.
+//! A kernel is written once, over [`Simd`], and sees vectors of [`LANES`] lanes everywhere: one AVX-512 register, two AVX2
+//! registers, or an array that the compiler maps to the baseline registers of the target (SSE2, NEON). A kernel therefore has the
+//! same loops, the same tails and the same order of sums on every instruction set, and AVX2 and AVX-512 give the same bits. The
+//! portable code rounds a product before adding it on targets without fused multiply-add, and differs there in the last bits.
 //!
-//! A value of a type that implements [`Simd`] is a proof that the processor has the instruction set: the only way to get one
-//! is a detection that succeeded. That is why arithmetic is safe to call. All functions are `#[inline(always)]`: they have to
-//! end up inside the function that `isa.rs` compiles for the instruction set, and are slow, though not wrong, elsewhere. A closure
-//! cannot be marked so: where one holds such a call, look whether it was inlined.
+//! A value of a type that implements [`Simd`] is a token that proves that the processor supports the instruction set: successful
+//! detection is the only way to obtain one. That is why arithmetic is safe to call. All methods are `#[inline(always)]`, because
+//! they must be inlined into the function that `isa.rs` compiles for the instruction set; elsewhere they are correct, but slow.
+//! Closures cannot be marked `#[inline(always)]`: where one contains such a call, check that it was inlined.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -22,22 +22,22 @@ pub(crate) use self::avx2::Avx2;
 pub(crate) use self::avx512::Avx512;
 pub(crate) use self::portable::Portable;
 
-/// Lanes of a register: a cache line of `f32`.
+/// Lanes of a vector: a cache line of `f32`.
 pub(crate) const LANES: usize = 16;
 
-/// An instruction set that is there.
+/// An instruction set that the processor supports.
 pub(crate) trait Simd: Copy {
-    /// [`LANES`] numbers.
+    /// A vector of [`LANES`] elements.
     type V: Copy;
-    /// How many [`Simd::V`] can be held at once beside a few others: what blocks of loops are chosen by.
+    /// Number of [`Simd::V`] that fit into registers, less a few temporaries. Block sizes are chosen by it.
     const REGISTERS: usize;
 
     fn splat(self, x: f32) -> Self::V;
     fn load(self, from: &[f32; LANES]) -> Self::V;
-    /// Less than [`LANES`] numbers, then zeros.
+    /// Loads fewer than [`LANES`] elements; the other lanes are 0.
     fn load_partial(self, from: &[f32]) -> Self::V;
     fn store(self, to: &mut [f32; LANES], v: Self::V);
-    /// The first lanes only, as many as there is room for; less than [`LANES`].
+    /// Stores the first `to.len()` lanes, fewer than [`LANES`].
     fn store_partial(self, to: &mut [f32], v: Self::V);
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
@@ -46,18 +46,18 @@ pub(crate) trait Simd: Copy {
     fn sqrt(self, a: Self::V) -> Self::V;
     /// `a * b + c`
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// `if a > b { a } else { b }`: a NaN in `b` survives, so that a rectifier is `max(0, x)`.
+    /// `if a > b { a } else { b }`: a NaN in `b` is the result, so that `max(0, x)` is a `ReLU` that propagates NaN.
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     /// `if a > b { x } else { y }`
     fn select_gt(self, a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V;
     /// `if a > b { sum + x } else { sum }`
     fn add_if_gt(self, sum: Self::V, a: Self::V, b: Self::V, x: Self::V) -> Self::V;
-    /// `x` times 2 to the power that stands in the low bits of `power`'s representation.
+    /// `x * 2^power`, where the low bits of the representation of `power` hold the integer exponent.
     fn ldexp(self, x: Self::V, power: Self::V) -> Self::V;
-    /// The halves of a register added, until one number is left: the same order everywhere.
+    /// Sum of the lanes: halves are added until one element is left, in the same order on every instruction set.
     fn reduce_sum(self, v: Self::V) -> f32;
 
-    /// The sums of sixteen registers, each in the order of [`Simd::reduce_sum`].
+    /// Sums of the lanes of sixteen vectors, each in the order of [`Simd::reduce_sum`].
     #[inline(always)]
     fn reduce_sums(self, v: [Self::V; LANES]) -> Self::V {
         let mut sums = [0.0; LANES];
@@ -68,48 +68,49 @@ pub(crate) trait Simd: Copy {
     }
 
     /// # Safety
-    /// `from` must be valid for reading [`LANES`] numbers; it need not be aligned.
+    /// `from` must be valid for reading [`LANES`] elements. It need not be aligned.
     #[inline(always)]
     unsafe fn load_ptr(self, from: *const f32) -> Self::V {
-        // SAFETY: an array of numbers is aligned as they are, and the caller says that they are there.
+        // SAFETY: an array has the alignment of its elements, and the caller guarantees that they are readable.
         self.load(unsafe { &*from.cast() })
     }
 
     /// # Safety
-    /// `to` must be valid for writing [`LANES`] numbers, and nothing else may refer to them.
+    /// `to` must be valid for writing [`LANES`] elements, without aliases.
     #[inline(always)]
     unsafe fn store_ptr(self, to: *mut f32, v: Self::V) {
-        // SAFETY: as in `read`.
+        // SAFETY: as in `load_ptr`.
         self.store(unsafe { &mut *to.cast() }, v);
     }
 
     /// # Safety
-    /// `from` must be valid for reading `count` numbers.
+    /// `from` must be valid for reading `count` elements.
     #[inline(always)]
     unsafe fn load_partial_ptr(self, from: *const f32, count: usize) -> Self::V {
-        // SAFETY: as in `read`.
+        // SAFETY: as in `load_ptr`.
         self.load_partial(unsafe { std::slice::from_raw_parts(from, count) })
     }
 
     /// # Safety
-    /// `to` must be valid for writing `count` numbers, and nothing else may refer to them.
+    /// `to` must be valid for writing `count` elements, without aliases.
     #[inline(always)]
     unsafe fn store_partial_ptr(self, to: *mut f32, count: usize, v: Self::V) {
-        // SAFETY: as in `read`.
+        // SAFETY: as in `load_ptr`.
         self.store_partial(unsafe { std::slice::from_raw_parts_mut(to, count) }, v);
     }
 
-    /// Writes the lanes that are not 0 one after the other, and `first + step * lane` of each; says how many there were. NaN is not 0.
+    /// Writes the nonzero lanes contiguously to `values`, and `first + step * lane` of each to `offsets`. Returns their number.
+    /// NaN is nonzero.
     ///
     /// # Safety
-    /// Both must be valid for writing [`LANES`] numbers, whatever is found, and nothing else may refer to them.
+    /// Both pointers must be valid for writing [`LANES`] elements, whatever the lanes hold, without aliases.
     #[inline(always)]
     unsafe fn compress(self, v: Self::V, first: u32, step: u32, values: *mut f32, offsets: *mut u32) -> usize {
         let mut lanes = [0.0; LANES];
         self.store(&mut lanes, v);
         let (mut count, mut offset) = (0, first);
         for lane in lanes {
-            // SAFETY: no more were counted than lanes were gone through. What is written and not counted is written over.
+            // SAFETY: `count` never exceeds the number of lanes visited. Uncounted elements are overwritten.
             unsafe {
                 *values.add(count) = lane;
                 *offsets.add(count) = offset;
@@ -120,7 +121,7 @@ pub(crate) trait Simd: Copy {
         count
     }
 
-    /// The lanes from `at` on, zeros after the end of the row.
+    /// Loads the elements from `at` on; lanes past the end of the row are 0.
     #[inline(always)]
     fn load_at(self, row: &[f32], at: usize) -> Self::V {
         match row[at..].first_chunk() {
@@ -129,7 +130,7 @@ pub(crate) trait Simd: Copy {
         }
     }
 
-    /// The lanes from `at` on, as far as the row goes.
+    /// Stores to the elements from `at` on, up to the end of the row.
     #[inline(always)]
     fn store_at(self, row: &mut [f32], at: usize, v: Self::V) {
         let rest = &mut row[at..];
@@ -139,26 +140,27 @@ pub(crate) trait Simd: Copy {
         }
     }
 
-    /// `e` to the power of `x`, for `x` up to 88; 0 below -60: next to a chance of 1, a smaller one is lost in rounding, and products
-    /// with it would be denormal, which takes processors a hundred times longer. Right to two units in the last place; NaN stays.
+    /// `e^x` for `x` up to 88, accurate to two units in the last place. NaN stays NaN. The result is 0 below -60: next to a
+    /// probability of 1, anything smaller is lost in rounding, and products with it would be denormal, which is a hundred times
+    /// slower.
     #[inline(always)]
     fn exp(self, x: Self::V) -> Self::V {
-        /// Added to a number below 2^22, this leaves the nearest whole number in the low bits.
-        const WHOLE: f32 = 12_582_912.0;
-        /// The coefficients of the shortest polynomial for `2^f - 1 - ..` in natural powers: Cephes' `expf`.
-        const SERIES: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5];
+        /// Added to a value below 2^22, this leaves the nearest integer in the low bits.
+        const ROUND: f32 = 12_582_912.0;
+        /// Coefficients of the polynomial for `(e^r - 1 - r) / r^2`, highest power first, from Cephes' `expf`.
+        const COEFFICIENTS: [f32; 6] = [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_6e-1, 0.5];
         let s = |x| self.splat(x);
-        let power = self.fma(x, s(std::f32::consts::LOG2_E), s(WHOLE));
-        let whole = self.sub(power, s(WHOLE));
-        // ln 2 in two parts: the first has so few bits that the product is exact.
-        let rest = self.fma(whole, s(-0.693_359_4), x);
-        let rest = self.fma(whole, s(2.121_944_4e-4), rest);
-        let mut sum = s(SERIES[0]);
-        for &coefficient in &SERIES[1..] {
+        let power = self.fma(x, s(std::f32::consts::LOG2_E), s(ROUND));
+        let exponent = self.sub(power, s(ROUND));
+        // ln 2 in two terms: the first has so few bits that its product is exact.
+        let rest = self.fma(exponent, s(-0.693_359_4), x);
+        let rest = self.fma(exponent, s(2.121_944_4e-4), rest);
+        let mut sum = s(COEFFICIENTS[0]);
+        for &coefficient in &COEFFICIENTS[1..] {
             sum = self.fma(sum, rest, s(coefficient));
         }
         let small = self.add(self.fma(sum, self.mul(rest, rest), rest), s(1.0));
-        // Scaling works on bits and may make a number of a NaN: that one is passed by.
+        // `ldexp` works on bits and may turn a NaN into a finite value, so NaN bypasses it.
         let rest = self.select_gt(s(0.0), x, s(0.0), x);
         self.select_gt(x, s(-60.0), self.ldexp(small, power), rest)
     }
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn exp_is_right_to_a_few_units_in_the_last_place() {
+    fn exp_is_accurate_to_a_few_units_in_the_last_place() {
         for isa in Isa::available() {
             let x: Vec<f32> = (0..40_001u16).map(|i| f32::from(i) / 280.0 - 59.9).collect();
             let mut y = x.clone();
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_many_registers_have_the_bits_of_those_of_one() {
+    fn reduce_sums_has_the_bits_of_reduce_sum() {
         let rows = std::array::from_fn(|i| std::array::from_fn(|j| 1.0 / (3 * i + 7 * j + i * j + 1) as f32));
         let all: Vec<_> = Isa::available().into_iter().map(|isa| isa.run(Sums(&rows))).collect();
         for (many, one) in &all {
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tail_is_read_and_written_and_no_more() {
+    fn tails_of_every_length_are_loaded_and_stored_exactly() {
         for isa in Isa::available() {
             for count in 0..=LANES {
                 let from: Vec<f32> = (1..=count).map(|i| i as f32).collect();

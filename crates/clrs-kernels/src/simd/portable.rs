@@ -1,10 +1,10 @@
-//! For any processor. Arrays of four lanes, which is what the compiler finds registers for on every 64-bit target.
+//! Portable code. Arrays of four lanes, which the compiler maps to registers on every 64-bit target.
 
 use std::array::from_fn;
 
 use super::{LANES, Simd};
 
-/// Nothing has to be there.
+/// Available everywhere.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -63,7 +63,7 @@ impl Simd for Portable {
     }
     #[inline(always)]
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-        // Where there is no instruction for it, `mul_add` is a slow call.
+        // Without an FMA instruction, `mul_add` is a slow library call.
         let fused = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
         map(|i, j| if fused { a[i][j].mul_add(b[i][j], c[i][j]) } else { a[i][j] * b[i][j] + c[i][j] })
     }

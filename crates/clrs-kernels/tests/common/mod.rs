@@ -1,14 +1,14 @@
-//! How a kernel is compared with its reference.
+//! Comparison of kernels with their references.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-#![allow(clippy::cast_possible_truncation, reason = "kernels get f32")]
+#![allow(dead_code, reason = "each test file uses some of it")]
+#![allow(clippy::cast_possible_truncation, reason = "kernels work on f32")]
 
 use std::cell::RefCell;
 
 use clrs_kernels::reference::ReferenceOp;
 use clrs_kernels::{Isa, Scratch};
 
-/// Numbers that look random: the linear congruence of Knuth's MMIX, its high bits.
+/// Pseudorandom values: the high bits of Knuth's MMIX linear congruential generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -23,7 +23,7 @@ impl Random {
         self.0 >> 33
     }
 
-    /// From 0 to 1.
+    /// Uniform in `[0, 1)`.
     pub(crate) fn uniform(&mut self) -> f64 {
         self.next() as f64 / (1u64 << 31) as f64
     }
@@ -32,13 +32,13 @@ impl Random {
         usize::try_from(self.next()).expect("31 bits") % bound
     }
 
-    /// Numbers around 0 that an `f32` holds exactly.
-    pub(crate) fn values(&mut self, count: usize, size: f64) -> Vec<f64> {
-        let one = |random: &mut Random| (random.uniform() + random.uniform() + random.uniform() - 1.5) * 2.0 * size;
+    /// Values around 0, of the order of `scale`, that `f32` represents exactly.
+    pub(crate) fn values(&mut self, count: usize, scale: f64) -> Vec<f64> {
+        let one = |random: &mut Random| (random.uniform() + random.uniform() + random.uniform() - 1.5) * 2.0 * scale;
         (0..count).map(|_| f64::from(one(self) as f32)).collect()
     }
 
-    /// Quarters from -1 to 1: sums of products of few of them are exact, and often equal.
+    /// Multiples of 1/4 from -1 to 1: sums of a few products of them are exact, and often equal.
     pub(crate) fn grid(&mut self, count: usize) -> Vec<f64> {
         (0..count).map(|_| self.below(9) as f64 / 4.0 - 1.0).collect()
     }
@@ -48,17 +48,17 @@ pub(crate) fn narrow(x: &[f64]) -> Vec<f32> {
     x.iter().map(|&x| x as f32).collect()
 }
 
-/// The same scratch for all calls of a thread, so that what one shape leaves behind meets the next.
+/// Reuses one scratch for all calls of a thread, so that leftovers of one shape would affect the next.
 pub(crate) fn with_scratch<R>(run: impl FnOnce(&mut Scratch) -> R) -> R {
     thread_local!(static SCRATCH: RefCell<Scratch> = RefCell::default());
     SCRATCH.with_borrow_mut(run)
 }
 
-/// What a kernel gives: the output, and the gradients of all inputs.
+/// The output of a kernel, and the gradients of all inputs.
 pub(crate) type KernelResult = (Vec<f32>, Vec<Vec<f32>>);
 
-/// Compares a kernel with its reference on all instruction sets: values and gradients to 1e-5 of the largest, and some gradients
-/// with differences to 1e-3. `scale` says how large the numbers of an input are.
+/// Compares a kernel with its reference on all instruction sets: output and gradients to 1e-5 of the largest element. Also compares
+/// some gradients of the reference with finite differences. `scale` is the order of magnitude of the input of that name.
 pub(crate) fn compare<T: ReferenceOp>(
     what: &str,
     reference: &T,
@@ -66,7 +66,7 @@ pub(crate) fn compare<T: ReferenceOp>(
     scale: impl Fn(&str) -> f64,
     kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult,
 ) {
-    // Cases in which rounding could decide a winner are no test.
+    // Skip inputs for which rounding could change an argmax or the sign before a ReLU.
     let (inputs, want) = (seed * 1000..)
         .find_map(|seed| {
             let mut random = Random::new(seed);
@@ -74,12 +74,12 @@ pub(crate) fn compare<T: ReferenceOp>(
             let (want, margin) = reference.forward(&inputs);
             (margin > 4e-6).then_some((inputs, want))
         })
-        .expect("some seed");
+        .expect("a seed without close decisions");
     let mut random = Random::new(seed + 1);
     let d_output = random.values(want.len(), 1.0);
     let d_want = reference.backward(&inputs, &d_output);
     if reference.is_differentiable() {
-        differences(what, reference, &inputs, &d_output, &d_want, &mut random);
+        check_finite_differences(what, reference, &inputs, &d_output, &d_want, &mut random);
     }
 
     let narrowed: Vec<Vec<f32>> = inputs.iter().map(|x| narrow(x)).collect();
@@ -93,9 +93,8 @@ pub(crate) fn compare<T: ReferenceOp>(
     }
 }
 
-/// The reference's gradients against differences of its output, for some numbers of each input. They agree far better than 1e-3, so
-/// that a kernel which equals the reference to 1e-5 agrees with differences to that.
-fn differences<T: ReferenceOp>(
+/// Compares gradients of the reference with finite differences of its output, for two elements of each input.
+fn check_finite_differences<T: ReferenceOp>(
     what: &str,
     reference: &T,
     inputs: &[Vec<f64>],
@@ -122,7 +121,7 @@ fn differences<T: ReferenceOp>(
 
 pub(crate) fn close(what: &str, got: &[f32], want: &[f64], limit: f64) {
     assert_eq!(got.len(), want.len(), "{what}");
-    // Inputs are of the order of 1; what should cancel to nothing is compared with that, not with nothing.
+    // Inputs are of the order of 1: values that cancel to about 0 are compared on that scale, not relative to themselves.
     let top = want.iter().fold(1e-3f64, |top, x| top.max(x.abs()));
     for (at, (&got, &want)) in got.iter().zip(want).enumerate() {
         let far = (f64::from(got) - want).abs() / top;
@@ -130,7 +129,7 @@ pub(crate) fn close(what: &str, got: &[f32], want: &[f64], limit: f64) {
     }
 }
 
-/// Compares a kernel with its reference where all sums are exact, so that both have to be equal, ties and kinks included.
+/// Compares a kernel with its reference on inputs for which all sums are exact, so that both must be equal, ties included.
 pub(crate) fn compare_exactly<T: ReferenceOp>(
     what: &str,
     reference: &T,
@@ -153,25 +152,37 @@ pub(crate) fn compare_exactly<T: ReferenceOp>(
     }
 }
 
-/// Instruction sets that fuse products give the same bits.
+/// Asserts that all instruction sets with fused multiply-add give the same bits.
 pub(crate) fn same_bits<T: ReferenceOp>(reference: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult) {
+    let fused: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.has_fma()).collect();
+    check_bits(&fused, reference, seed, kernel);
+}
+
+/// Asserts that all instruction sets give the same bits, for kernels that do not use fused multiply-add.
+pub(crate) fn same_bits_without_fma<T: ReferenceOp>(
+    reference: &T,
+    seed: u64,
+    kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult,
+) {
+    check_bits(&Isa::available(), reference, seed, kernel);
+}
+
+fn check_bits<T: ReferenceOp>(isas: &[Isa], reference: &T, seed: u64, kernel: impl Fn(Isa, &[Vec<f32>], &[f32]) -> KernelResult) {
     let mut random = Random::new(seed);
-    let inputs: Vec<Vec<f32>> = reference.inputs().iter().map(|&(_, len)| narrow(&random.values(len, 0.5))).collect();
-    let outputs =
-        reference.forward(&inputs.iter().map(|x| x.iter().map(|&x| f64::from(x)).collect()).collect::<Vec<_>>()).0.len();
-    let d_output = narrow(&random.values(outputs, 1.0));
+    let inputs: Vec<Vec<f64>> = reference.inputs().iter().map(|&(_, len)| random.values(len, 0.5)).collect();
+    let d_output = narrow(&random.values(reference.forward(&inputs).0.len(), 1.0));
+    let inputs: Vec<Vec<f32>> = inputs.iter().map(|x| narrow(x)).collect();
     let bits = |(output, gradients): KernelResult| -> Vec<Vec<u32>> {
         let all = std::iter::once(output).chain(gradients);
         all.map(|x| x.iter().map(|x| x.to_bits()).collect()).collect()
     };
-    let fused: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.has_fma()).collect();
-    for pair in fused.windows(2) {
+    for pair in isas.windows(2) {
         let [a, b] = [0, 1].map(|i| bits(kernel(pair[i], &inputs, &d_output)));
         assert!(a == b, "{} and {} give different bits", pair[0], pair[1]);
     }
 }
 
-/// The shapes that kernels are tried on: number of nodes, size of hidden vectors, channels of edges.
+/// Shapes to test kernels on: nodes, hidden elements, features per edge.
 pub(crate) fn shapes() -> impl Iterator<Item = (usize, usize, usize)> {
     let all = [1, 2, 3, 5, 16, 17, 33].into_iter().flat_map(|n| [1, 8, 24, 128, 200].map(|h| (n, h)));
     all.enumerate().map(|(i, (n, h))| (n, h, i % 5 + 1))

@@ -1,11 +1,11 @@
 //! Fixed sets of samples: the benchmark's and those of a directory.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clrs::clrs30::{BenchmarkSet, Split, Version};
 use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
 use clrs::{AnyAlgorithm, Kind, Probe, Spec, Trajectories};
-use clrs_store::SetReader;
+use clrs_store::Set;
 
 use super::error::DataError;
 use super::transform::BatchTransform;
@@ -49,18 +49,9 @@ pub fn recorded_spec(source: &DataSource, algorithm: &'static dyn AnyAlgorithm) 
 
 /// Spec of the network for an algorithm: the recorded spec after the recipe's transforms.
 pub fn network_spec(recipe: &Recipe, recorded: &Spec, algorithm: &'static dyn AnyAlgorithm) -> Result<Spec, DataError> {
-    let failed = |source| DataError::Sample { algorithm: algorithm.name().into(), source };
-    let sampler = Sampler::new(algorithm, SMALL, 0, &SamplerOptions::default()).map_err(failed)?;
-    let samples = FixedSet::new(sampler, 1).map_err(failed)?.into_trajectories();
-    let samples = with_spec(samples, recorded, algorithm)?;
-    let batch = clrs::Batch::new(&[samples.get(0)], 0);
-    let batch = batch.map_err(|source| DataError::Batch { algorithm: algorithm.name().into(), source })?;
-    let transformed = BatchTransform::new(recipe, algorithm, 0, Split::Test).apply(batch, 0);
-    Ok(transformed.map_err(|source| DataError::Transform { algorithm: algorithm.name().into(), source })?.spec)
+    let transformed = BatchTransform::new(recipe, algorithm, 0, Split::Test).spec(recorded);
+    transformed.map_err(|source| DataError::Transform { algorithm: algorithm.name().into(), source })
 }
-
-/// Every algorithm has samples of this size.
-const SMALL: usize = 4;
 
 /// Restricts samples to the probes of a spec.
 pub fn with_spec(samples: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
@@ -81,15 +72,9 @@ fn benchmark_set(version: Version, algorithm: &dyn AnyAlgorithm, split: Split) -
     version.sets().into_iter().find(is_it).ok_or_else(missing)
 }
 
-fn open(directory: &Path, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<SetReader, DataError> {
+fn open(directory: &Path, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<Set, DataError> {
     if !directory.is_dir() {
         return Err(DataError::NoDirectory(directory.into()));
     }
-    let path: PathBuf = directory.join(format!("{}_{}.arrow", algorithm.name(), split.name()));
-    let reader = SetReader::open(&path)?;
-    if reader.header().algorithm != algorithm.name() {
-        let (found, expected) = (reader.header().algorithm.clone(), algorithm.name().into());
-        return Err(DataError::WrongAlgorithm { path, found, expected });
-    }
-    Ok(reader)
+    Ok(Set::open(directory, algorithm.name(), split.name())?)
 }

@@ -2,8 +2,11 @@
 
 use clrs::clrs30::Split;
 use clrs::random::RandomState;
-use clrs::transform::{TransformError, cyclic_permutations, plain_permutations, predecessors_as_input, random_positions};
-use clrs::{AnyAlgorithm, Batch};
+use clrs::transform::{
+    TransformError, cyclic_permutations, cyclic_permutations_spec, plain_permutations, plain_permutations_spec,
+    predecessors_as_input, predecessors_as_input_spec, random_positions,
+};
+use clrs::{AnyAlgorithm, Batch, Spec};
 
 use crate::config::recipe::{Permutations, Recipe};
 
@@ -32,6 +35,15 @@ impl BatchTransform {
     #[must_use]
     pub fn without_random_positions(&self) -> BatchTransform {
         BatchTransform { positions: None, ..self.clone() }
+    }
+
+    /// The spec of transformed batches.
+    pub fn spec(&self, spec: &Spec) -> Result<Spec, TransformError> {
+        let spec = if self.pred_as_input { predecessors_as_input_spec(spec)? } else { spec.clone() };
+        match self.permutations {
+            Permutations::Sinkhorn => cyclic_permutations_spec(&spec),
+            Permutations::Pointers => Ok(plain_permutations_spec(&spec)),
+        }
     }
 
     /// Transforms the batch with a given number. Random positions depend on the number alone.

@@ -1,36 +1,37 @@
-//! The numbers that the paper reports for its baselines: appendix C of arXiv 2205.15659.
+//! Results of the baselines in the paper: appendix C of arXiv 2205.15659.
 
 const TABLES: &str = include_str!("../../paper/tables.csv");
 
 /// One of the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub enum PaperTable {
     /// On 64 nodes.
     Test,
     /// On 16 nodes.
     Validation,
 }
 
-/// A number of the paper, from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reported {
-    /// The mean over seeds.
+/// A result of the paper, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct PaperResult {
+    /// Mean over seeds.
     pub mean: f64,
-    /// The standard deviation over seeds.
-    pub deviation: f64,
+    /// Standard deviation over seeds.
+    pub stddev: f64,
 }
 
-/// What the paper reports for an algorithm and a processor, if it has both.
-pub fn reported(table: Table, algorithm: &str, processor: &str) -> Option<Reported> {
+/// The result of an algorithm and a processor, if the paper has both.
+pub fn paper_result(table: PaperTable, algorithm: &str, processor: &str) -> Option<PaperResult> {
     let table = match table {
-        Table::Test => "test",
-        Table::Validation => "validation",
+        PaperTable::Test => "test",
+        PaperTable::Validation => "validation",
     };
-    find(table, algorithm, model(processor)?)
+    find(table, algorithm, column(processor)?)
 }
 
-/// What the paper calls a processor. It does not say which of the two memory networks it ran.
-fn model(processor: &str) -> Option<&'static str> {
+/// The paper's name of a processor. It does not say which of the two memory networks it ran.
+fn column(processor: &str) -> Option<&'static str> {
     match processor {
         "deepsets" => Some("deep_sets"),
         "gat" => Some("gat"),
@@ -41,14 +42,14 @@ fn model(processor: &str) -> Option<&'static str> {
     }
 }
 
-fn find(table: &str, algorithm: &str, model: &str) -> Option<Reported> {
+fn find(table: &str, algorithm: &str, column: &str) -> Option<PaperResult> {
     TABLES.lines().find_map(|line| {
         let mut cells = line.split(',');
-        if [cells.next()?, cells.next()?, cells.next()?] != [table, algorithm, model] {
+        if [cells.next()?, cells.next()?, cells.next()?] != [table, algorithm, column] {
             return None;
         }
         let mut share = || Some(cells.next()?.trim().parse::<f64>().ok()? / 100.0);
-        Some(Reported { mean: share()?, deviation: share()? })
+        Some(PaperResult { mean: share()?, stddev: share()? })
     })
 }
 
@@ -57,28 +58,28 @@ mod tests {
     use super::*;
     use clrs::{Family, Registry};
 
-    const MODELS: [&str; 5] = ["deepsets", "gat", "memnet_full", "mpnn", "pgn"];
+    const PROCESSORS: [&str; 5] = ["deepsets", "gat", "memnet_full", "mpnn", "pgn"];
 
     #[test]
-    fn every_algorithm_of_the_benchmark_has_its_numbers() {
+    fn every_algorithm_of_the_benchmark_has_results() {
         for algorithm in Registry::builtin().iter().take(30) {
-            for (table, processor) in [Table::Test, Table::Validation].into_iter().flat_map(|table| MODELS.map(|of| (table, of)))
+            for (table, processor) in [PaperTable::Test, PaperTable::Validation].into_iter().flat_map(|table| PROCESSORS.map(|of| (table, of)))
             {
-                let found = reported(table, algorithm.name(), processor).expect("a number");
-                assert!((0.0..=1.0).contains(&found.mean) && found.deviation >= 0.0, "{} {processor}", algorithm.name());
+                let found = paper_result(table, algorithm.name(), processor).expect("a result");
+                assert!((0.0..=1.0).contains(&found.mean) && found.stddev >= 0.0, "{} {processor}", algorithm.name());
             }
         }
-        assert_eq!(TABLES.lines().count(), 1 + MODELS.len() * (30 + 30 + Family::ALL.len()));
+        assert_eq!(TABLES.lines().count(), 1 + PROCESSORS.len() * (30 + 30 + Family::ALL.len()));
     }
 
     #[test]
     fn families_are_means_over_their_algorithms() {
-        for (family, processor) in Family::ALL.into_iter().flat_map(|family| MODELS.map(|processor| (family, processor))) {
+        for (family, processor) in Family::ALL.into_iter().flat_map(|family| PROCESSORS.map(|processor| (family, processor))) {
             let registry = Registry::builtin();
             let members = registry.iter().take(30).filter(|algorithm| algorithm.family() == family);
-            let means: Vec<f64> = members.map(|of| reported(Table::Test, of.name(), processor).expect("a number").mean).collect();
+            let means: Vec<f64> = members.map(|of| paper_result(PaperTable::Test, of.name(), processor).expect("a result").mean).collect();
             let mean = means.iter().sum::<f64>() / means.len() as f64;
-            let reported = find("test_family", family.name(), model(processor).expect("it has one")).expect("a number").mean;
+            let reported = find("test_family", family.name(), column(processor).expect("a column")).expect("a result").mean;
             assert!((mean - reported).abs() < 2e-4, "{} {processor}: {mean}, {reported}", family.name());
         }
     }

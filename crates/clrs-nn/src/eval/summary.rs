@@ -1,100 +1,114 @@
-//! Several runs put together: means and deviations over seeds, means over families, both averages.
+//! Summaries of several runs: means and standard deviations over seeds, means over families and algorithms.
 //!
-//! Runs are runs of one model if their recipes differ in nothing but seeds; those that learn a single algorithm each are one
-//! model for all of them.
+//! Runs whose recipes differ in seeds alone are runs of one model. Runs that train a single algorithm each are one model for all of
+//! them.
 
+use clrs::clrs30::Split;
 use clrs::{AnyAlgorithm, Family};
+use serde::Serialize;
 
-use crate::eval::evaluate::Metrics;
-use crate::eval::paper::{Reported, Table, reported};
+use super::metrics::Metrics;
+use super::paper::{PaperResult, PaperTable, paper_result};
+use crate::config::data_source::DataSource;
 use crate::config::recipe::Recipe;
 use crate::data::eval_set::EvalSet;
 
-/// How a run did at an algorithm on a set.
+/// Metrics of one run on one algorithm and set.
 #[derive(Clone)]
-pub struct Judged<'j> {
+pub struct RunMetrics<'m> {
     /// How it was trained.
-    pub recipe: &'j Recipe,
-    /// At what.
+    pub recipe: &'m Recipe,
+    /// The algorithm.
     pub algorithm: &'static dyn AnyAlgorithm,
-    /// On what.
-    pub set: &'j EvalSet,
-    /// The outcome.
-    pub outcome: &'j Metrics,
+    /// The set.
+    pub set: &'m EvalSet,
+    /// The metrics.
+    pub metrics: &'m Metrics,
 }
 
 /// All runs of one model on one set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
-    /// The processor, and what else tells the model from the others.
+    /// The processor, and the recipe fields that tell the model from the others.
     pub model: String,
     /// The set.
     pub set: String,
     /// Every algorithm.
-    pub algorithms: Vec<AlgorithmRow>,
-    /// Every family of which there is an algorithm, in the paper's order.
+    pub algorithms: Vec<AlgorithmSummary>,
+    /// Every family with an algorithm, in the paper's order.
     pub families: Vec<Average>,
-    /// The mean over these families.
+    /// Mean over these families.
     pub over_families: Average,
-    /// The mean over all algorithms.
+    /// Mean over all algorithms.
     pub over_algorithms: Average,
 }
 
-/// An algorithm over seeds.
-#[derive(Clone, Debug)]
-pub struct AlgorithmRow {
+/// One algorithm over seeds.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct AlgorithmSummary {
     /// Its name.
     pub algorithm: &'static str,
     /// Its family.
     pub family: Family,
-    /// The reference's score.
-    pub score: Spread,
-    /// The share of right answers.
-    pub validity: Spread,
-    /// The share of answers that equal the reference's.
-    pub exact_match: Spread,
-    /// What the paper reports.
-    pub paper: Option<Reported>,
+    /// Number of runs.
+    pub runs: usize,
+    /// Mean score over outputs.
+    pub score: MeanStddev,
+    /// Share of correct answers.
+    pub validity: MeanStddev,
+    /// Share of answers that equal the reference's.
+    pub exact_match: MeanStddev,
+    /// The paper's result.
+    pub paper: Option<PaperResult>,
 }
 
 /// A mean of scores.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Average {
     /// The family, or what the mean is over.
     pub name: String,
-    /// How many means it is the mean of.
+    /// Number of values in the mean.
     pub count: usize,
     /// The mean.
     pub score: f64,
-    /// The same of what the paper reports for the same algorithms.
+    /// The same mean of the paper's results, if it has all of them.
     pub paper: Option<f64>,
 }
 
-/// The mean of some numbers, and how they scatter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// How many.
-    pub count: usize,
-    /// Their mean.
+/// Mean and standard deviation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct MeanStddev {
+    /// The mean.
     pub mean: f64,
-    /// Their standard deviation as that of a sample: the sum of squares is divided by one less than their number.
-    pub deviation: Option<f64>,
+    /// Standard deviation of a sample (divided by n - 1); `None` for a single value.
+    pub stddev: Option<f64>,
 }
 
-impl Spread {
-    /// Of one number at least.
-    pub fn new(numbers: &[f64]) -> Spread {
-        let count = numbers.len();
-        let mean = mean(numbers.iter().copied());
-        let squares = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>();
-        let deviation = (count > 1).then(|| (squares / (count - 1) as f64).sqrt());
-        Spread { count, mean, deviation }
+impl MeanStddev {
+    /// Of at least one value.
+    pub fn new(values: &[f64]) -> MeanStddev {
+        let count = values.len();
+        let mean = mean(values.iter().copied());
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        MeanStddev { mean, stddev: (count > 1).then(|| (squares / (count - 1) as f64).sqrt()) }
     }
 }
 
-/// A summary for every model and set, in the order in which they first come.
-pub fn summarise(judged: &[Judged<'_>]) -> Vec<Summary> {
-    let models: Vec<Recipe> = judged.iter().map(|judged| model(judged.recipe)).collect();
+/// The table of the paper that a set belongs to.
+pub fn paper_table(set: &EvalSet) -> Option<PaperTable> {
+    match set {
+        EvalSet::Fixed { data: DataSource::Benchmark(_), split: Split::Test } => Some(PaperTable::Test),
+        EvalSet::Fixed { data: DataSource::Benchmark(_), split: Split::Val } => Some(PaperTable::Validation),
+        _ => None,
+    }
+}
+
+/// Summarizes every model on every set, in the order of their first occurrence.
+pub fn summarize(runs: &[RunMetrics<'_>]) -> Vec<Summary> {
+    let models: Vec<Recipe> = runs.iter().map(|run| model(run.recipe)).collect();
     let distinct = models.iter().fold(Vec::new(), |mut distinct: Vec<&Recipe>, model| {
         if !distinct.contains(&model) {
             distinct.push(model);
@@ -104,44 +118,47 @@ pub fn summarise(judged: &[Judged<'_>]) -> Vec<Summary> {
     let labels = labels(&distinct);
     let mut summaries = Vec::new();
     for (which, label) in distinct.iter().zip(labels) {
-        let of_model: Vec<&Judged<'_>> =
-            judged.iter().zip(&models).filter(|(_, model)| model == which).map(|(judged, _)| judged).collect();
+        let of_model: Vec<&RunMetrics<'_>> =
+            runs.iter().zip(&models).filter(|(_, model)| model == which).map(|(run, _)| run).collect();
         let mut sets: Vec<&EvalSet> = Vec::new();
-        for judged in &of_model {
-            if !sets.contains(&judged.set) {
-                sets.push(judged.set);
+        for run in &of_model {
+            if !sets.contains(&run.set) {
+                sets.push(run.set);
             }
         }
         for set in sets {
-            let of_set: Vec<&Judged<'_>> = of_model.iter().copied().filter(|judged| judged.set == set).collect();
-            summaries.push(summary(label.clone(), set, &which.network.processor, &of_set));
+            let of_set: Vec<&RunMetrics<'_>> = of_model.iter().copied().filter(|run| run.set == set).collect();
+            summaries.push(summary(label.clone(), set, &which.model.processor, &of_set));
         }
     }
     summaries
 }
 
-fn summary(model: String, set: &EvalSet, processor: &str, judged: &[&Judged<'_>]) -> Summary {
-    let table = set.paper_table();
-    let mut algorithms: Vec<AlgorithmRow> = Vec::new();
-    for Judged { algorithm, .. } in judged {
+fn summary(model: String, set: &EvalSet, processor: &str, runs: &[&RunMetrics<'_>]) -> Summary {
+    let table = paper_table(set);
+    let mut algorithms: Vec<AlgorithmSummary> = Vec::new();
+    for RunMetrics { algorithm, .. } in runs {
         let name = algorithm.name();
         if algorithms.iter().all(|row| row.algorithm != name) {
-            let runs: Vec<&Metrics> =
-                judged.iter().filter(|judged| judged.algorithm.name() == name).map(|judged| judged.outcome).collect();
-            let spread = |of: fn(&Metrics) -> f64| Spread::new(&runs.iter().map(|outcome| of(outcome)).collect::<Vec<_>>());
-            algorithms.push(AlgorithmRow {
+            let of_algorithm: Vec<&Metrics> =
+                runs.iter().filter(|run| run.algorithm.name() == name).map(|run| run.metrics).collect();
+            let over_runs = |value: fn(&Metrics) -> f64| {
+                MeanStddev::new(&of_algorithm.iter().map(|metrics| value(metrics)).collect::<Vec<_>>())
+            };
+            algorithms.push(AlgorithmSummary {
                 algorithm: name,
                 family: algorithm.family(),
-                score: spread(|outcome| outcome.score),
-                validity: spread(|outcome| outcome.validity),
-                exact_match: spread(|outcome| outcome.exact_match),
-                paper: table.and_then(|table: Table| reported(table, name, processor)),
+                runs: of_algorithm.len(),
+                score: over_runs(|metrics| metrics.score),
+                validity: over_runs(|metrics| metrics.validity),
+                exact_match: over_runs(|metrics| metrics.exact_match),
+                paper: table.and_then(|table| paper_result(table, name, processor)),
             });
         }
     }
     let families = Family::ALL.into_iter().filter_map(|family| {
-        let rows: Vec<&AlgorithmRow> = algorithms.iter().filter(|row| row.family == family).collect();
-        (!rows.is_empty()).then(|| over_rows(family.name(), &rows))
+        let rows: Vec<&AlgorithmSummary> = algorithms.iter().filter(|row| row.family == family).collect();
+        (!rows.is_empty()).then(|| average(family.name(), &rows))
     });
     let families: Vec<Average> = families.collect();
     let over_families = Average {
@@ -150,11 +167,11 @@ fn summary(model: String, set: &EvalSet, processor: &str, judged: &[&Judged<'_>]
         score: mean(families.iter().map(|family| family.score)),
         paper: families.iter().map(|family| family.paper).collect::<Option<Vec<_>>>().map(|of| mean(of.into_iter())),
     };
-    let over_algorithms = over_rows("algorithms", &algorithms.iter().collect::<Vec<_>>());
+    let over_algorithms = average("algorithms", &algorithms.iter().collect::<Vec<_>>());
     Summary { model, set: set.to_string(), algorithms, families, over_families, over_algorithms }
 }
 
-fn over_rows(name: &str, rows: &[&AlgorithmRow]) -> Average {
+fn average(name: &str, rows: &[&AlgorithmSummary]) -> Average {
     let paper: Option<Vec<f64>> = rows.iter().map(|row| row.paper.map(|paper| paper.mean)).collect();
     Average {
         name: name.into(),
@@ -164,12 +181,12 @@ fn over_rows(name: &str, rows: &[&AlgorithmRow]) -> Average {
     }
 }
 
-fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = numbers.len() as f64;
-    numbers.sum::<f64>() / count
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
 }
 
-/// A recipe without what tells runs of one model apart.
+/// A recipe without the fields in which runs of one model differ.
 fn model(recipe: &Recipe) -> Recipe {
     let mut model = Recipe { seed: 0, data_seed: 0, ..recipe.clone() };
     if model.algorithms.len() == 1 {
@@ -178,16 +195,16 @@ fn model(recipe: &Recipe) -> Recipe {
     model
 }
 
-/// The processor of each model, and the fields in which they differ.
+/// The processor of each model, and the fields in which the models differ.
 fn labels(models: &[&Recipe]) -> Vec<String> {
-    let tables: Vec<toml::Table> =
-        models.iter().map(|model| toml::Table::try_from(model).expect("a recipe is a table")).collect();
+    let table = |model: &&Recipe| toml::Table::try_from(model).expect("a recipe is a TOML table");
+    let tables: Vec<toml::Table> = models.iter().map(table).collect();
     let differs = |name: &&String| tables.iter().any(|table| table[*name] != tables[0][*name]);
     let fields: Vec<&String> = tables[0].keys().filter(|name| *name != "processor").filter(differs).collect();
     let label = |(model, table): (&&Recipe, &toml::Table)| {
         let fields = fields.iter().map(|name| (name, plain(&table[name.as_str()]))).filter(|(_, value)| !value.is_empty());
         let fields = fields.map(|(name, value)| format!(" {name}={value}"));
-        model.network.processor.clone() + &fields.collect::<String>()
+        model.model.processor.clone() + &fields.collect::<String>()
     };
     models.iter().zip(&tables).map(label).collect()
 }
@@ -197,7 +214,7 @@ fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
-        #[expect(clippy::cast_possible_truncation, reason = "recipes have f32, which are shorter so")]
+        #[expect(clippy::cast_possible_truncation, reason = "recipes have f32 values, which print shorter")]
         toml::Value::Float(number) => (*number as f32).to_string(),
         value => value.to_string(),
     }
@@ -208,40 +225,40 @@ mod tests {
     use super::*;
     use crate::config::model::ModelConfig;
     use clrs::Registry;
-    use clrs::clrs30::Split;
+    use clrs::clrs30::Version;
 
     #[test]
-    fn a_deviation_is_that_of_a_sample() {
-        assert_eq!(Spread::new(&[1.0, 2.0, 3.0]), Spread { count: 3, mean: 2.0, deviation: Some(1.0) });
-        assert_eq!(Spread::new(&[0.5]), Spread { count: 1, mean: 0.5, deviation: None });
+    fn the_standard_deviation_is_that_of_a_sample() {
+        assert_eq!(MeanStddev::new(&[1.0, 2.0, 3.0]), MeanStddev { mean: 2.0, stddev: Some(1.0) });
+        assert_eq!(MeanStddev::new(&[0.5]), MeanStddev { mean: 0.5, stddev: None });
     }
 
     #[test]
-    fn runs_that_differ_in_seeds_are_one_model_and_others_are_named_by_their_difference() {
+    fn runs_that_differ_in_seeds_are_one_model_and_others_are_named_by_their_differences() {
         let registry = Registry::builtin();
         let algorithms: Vec<_> = registry.iter().take(2).collect();
         let recipe = |algorithm: usize, seed: u32, hidden: usize| Recipe {
             algorithms: vec![algorithms[algorithm].name().into()],
-            network: ModelConfig { processor: "mpnn".into(), hidden, ..ModelConfig::default() },
+            model: ModelConfig { processor: "mpnn".into(), hidden, ..ModelConfig::default() },
             seed,
             ..Recipe::default()
         };
-        let runs = [(0, recipe(0, 1, 8), 0.5), (0, recipe(0, 2, 8), 0.7), (1, recipe(1, 1, 8), 0.2), (0, recipe(0, 1, 16), 0.9)];
-        let set = EvalSet::Fixed { data: "clrs30".into(), split: Split::Test };
-        let outcome = |score: f64| Metrics { outputs: Vec::new(), score, validity: score, exact_match: 0.0 };
-        let outcomes: Vec<Metrics> = runs.iter().map(|(_, _, score)| outcome(*score)).collect();
-        let judged: Vec<Judged<'_>> = runs
+        let trained = [(0, recipe(0, 1, 8), 0.5), (0, recipe(0, 2, 8), 0.7), (1, recipe(1, 1, 8), 0.2), (0, recipe(0, 1, 16), 0.9)];
+        let set = EvalSet::fixed(DataSource::Benchmark(Version::default()), Split::Test);
+        let metrics = |score: f64| Metrics { outputs: Vec::new(), score, validity: score, exact_match: 0.0 };
+        let metrics: Vec<Metrics> = trained.iter().map(|(_, _, score)| metrics(*score)).collect();
+        let runs: Vec<RunMetrics<'_>> = trained
             .iter()
-            .zip(&outcomes)
-            .map(|((of, recipe, _), outcome)| Judged { recipe, algorithm: algorithms[*of], set: &set, outcome })
+            .zip(&metrics)
+            .map(|((of, recipe, _), metrics)| RunMetrics { recipe, algorithm: algorithms[*of], set: &set, metrics })
             .collect();
-        let summaries = summarise(&judged);
+        let summaries = summarize(&runs);
         let labels: Vec<&str> = summaries.iter().map(|summary| &*summary.model).collect();
         assert_eq!(labels, ["mpnn hidden=8", "mpnn hidden=16"]);
         let small = &summaries[0];
-        assert_eq!(small.algorithms.iter().map(|row| row.score.count).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(small.algorithms.iter().map(|row| row.runs).collect::<Vec<_>>(), [2, 1]);
         assert!((small.algorithms[0].score.mean - 0.6).abs() < 1e-12);
-        assert!((small.algorithms[0].score.deviation.expect("two runs") - 0.02f64.sqrt()).abs() < 1e-12);
+        assert!((small.algorithms[0].score.stddev.expect("two runs") - 0.02f64.sqrt()).abs() < 1e-12);
         assert!((small.over_algorithms.score - 0.4).abs() < 1e-12);
         assert!(small.over_algorithms.paper.is_some() && small.over_families.paper.is_some());
     }

@@ -211,7 +211,7 @@ impl RolloutState {
     /// Keeps the samples that go on.
     fn retain(self, remaining: &Remaining, nodes: usize) -> RolloutState {
         let RolloutState { hidden, lstm, hints } = self;
-        let of_hints = |change: &dyn Fn(Tensor<3>) -> Tensor<3>| {
+        let map = |hints: Option<ProbeLogits>, change: &dyn Fn(Tensor<3>) -> Tensor<3>| {
             hints.map(|hints| hints.into_iter().map(|(index, logits)| (index, change(logits))).collect())
         };
         match remaining {
@@ -219,7 +219,7 @@ impl RolloutState {
             Remaining::None => RolloutState::default(),
             Remaining::First(samples) => {
                 let rows = |rows: Tensor<2>| rows.slice([0..samples * nodes]);
-                let hints = of_hints(&|logits| first(&logits, *samples));
+                let hints = map(hints, &|logits| first(&logits, *samples));
                 RolloutState { hidden: hidden.map(rows), lstm: lstm.map(|lstm| lstm.map(rows)), hints }
             }
             Remaining::Subset(samples) => {
@@ -227,7 +227,7 @@ impl RolloutState {
                     let indices = row_indices(samples, nodes, &rows.device());
                     rows.select(0, indices)
                 };
-                let hints = of_hints(&|logits| {
+                let hints = map(hints, &|logits| {
                     let indices = row_indices(samples, 1, &logits.device());
                     logits.select(0, indices)
                 });

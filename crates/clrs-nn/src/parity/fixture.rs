@@ -1,6 +1,6 @@
-//! Recordings of dm-clrs: a network with its parameters, a batch, and what the reference makes of them.
+//! Fixtures recorded from dm-clrs: the parameters of a network, a batch, and the loss, gradients and logits that dm-clrs computes.
 //!
-//! `xtask/python/record_networks.py` writes them. Our network with the same parameters must make the same of the batch.
+//! `xtask/python/record_networks.py` writes them. Our network must compute the same from the same parameters.
 
 use std::path::Path;
 
@@ -10,17 +10,19 @@ use serde_json::Value;
 
 use crate::data::batch::Batch;
 use crate::model::network::{Mode, Network, Task};
+use crate::model::rollout::Termination;
+use crate::exec::weights::Weights;
 use crate::exec::parameters::Parameters;
 use crate::config::model::ModelConfig;
 use crate::run::tensor_file::{TensorFileError, TensorFile};
 
-/// A recording, and our network for it.
+/// A fixture, and our network for it.
 pub struct ParityFixture {
-    /// All its arrays.
+    /// All its tensors.
     pub file: TensorFile,
-    /// The settings it was made with: ours, and those of its data.
+    /// The configuration it was recorded with: that of the model and of its data.
     pub case: Value,
-    /// Our network of these settings.
+    /// Our network with this configuration.
     pub network: Network,
     /// The recorded parameters.
     pub parameters: Parameters,
@@ -28,79 +30,80 @@ pub struct ParityFixture {
     pub dense: clrs::Batch,
 }
 
-/// How far our network is from the recording.
+/// Differences between our network and the fixture.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Differences {
-    /// Of the loss, relative.
+    /// Relative difference of the loss.
     pub loss: f64,
-    /// Of all gradients together, relative to their norm.
+    /// Norm of the difference of all gradients, relative to their norm.
     pub gradients: f64,
-    /// The parameter whose gradient is off the most.
+    /// Parameter whose gradient differs the most.
     pub worst: String,
-    /// Of a logit, relative to the largest of its decision, or to 1.
+    /// Largest difference of a logit, relative to the largest of its decision, or to 1.
     pub logits: f64,
-    /// Decisions that differ, although the best is ahead by more than 1e-4.
+    /// Decisions that differ although the best class leads by more than 1e-4.
     pub decisions: usize,
-    /// Numbers that were compared.
+    /// Number of values compared.
     pub compared: usize,
 }
 
 impl Differences {
-    /// How far apart may be what was rounded otherwise: the loss, all gradients together, a logit.
+    /// Tolerances for different rounding.
     const LOSS: f64 = 1e-5;
     const GRADIENTS: f64 = 1e-4;
     const LOGITS: f64 = 1e-4;
 
-    /// Whether ours is the recorded network. The same holds on every device.
+    /// Whether all differences are within the tolerances, which are the same on every device.
     pub fn are_small(&self) -> bool {
-        // A NaN is not small.
+        // NaN fails every comparison.
         self.loss <= Self::LOSS && self.gradients <= Self::GRADIENTS && self.logits <= Self::LOGITS && self.decisions == 0
     }
 }
 
-/// Why a file is no recording.
+/// Why a file is not a fixture.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
 pub enum FixtureError {
     #[error(transparent)]
-    Arrays(#[from] TensorFileError),
-    #[error("no recording: {0}")]
+    TensorFile(#[from] TensorFileError),
+    #[error("not a fixture: {0}")]
     Content(String),
     #[error(transparent)]
     Build(#[from] crate::model::network::BuildError),
 }
 
 impl ParityFixture {
-    /// Reads a file and makes our network of it.
+    /// Reads a file and builds our network.
     pub fn read(path: &Path) -> Result<ParityFixture, FixtureError> {
         ParityFixture::read_with(path, "")
     }
 
-    /// The same, where there are several batches: that whose names begin with a prefix.
+    /// Reads a file with several batches: the one whose names begin with a prefix.
     pub fn read_with(path: &Path, prefix: &str) -> Result<ParityFixture, FixtureError> {
         let file = TensorFile::read(path)?;
         let content = |what: &str| FixtureError::Content(what.into());
         let case: Value = file.metadata.get("settings").and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let algorithm = case.get("algorithm").and_then(Value::as_str).ok_or_else(|| content("it names no algorithm"))?;
-        let mut settings = serde_json::to_value(ModelConfig::default()).unwrap_or_default();
-        for (name, value) in settings.as_object_mut().into_iter().flatten() {
+        let mut config = serde_json::to_value(ModelConfig::default()).unwrap_or_default();
+        for (name, value) in config.as_object_mut().into_iter().flatten() {
             if let Some(recorded) = case.get(name) {
                 *value = recorded.clone();
             }
         }
-        let settings: ModelConfig = serde_json::from_value(settings).map_err(|error| content(&error.to_string()))?;
-        let dense = batch(&file, prefix).ok_or_else(|| content("its batch is not whole"))?;
+        let config: ModelConfig = serde_json::from_value(config).map_err(|error| content(&error.to_string()))?;
+        let dense = batch(&file, prefix).ok_or_else(|| content("its batch is incomplete"))?;
         let task = Task { name: algorithm.into(), spec: dense.spec.clone() };
-        let (network, mut parameters) = Network::new(vec![task], &settings, 0)?;
-        file.fill(&mut parameters, |parameter| format!("param/{}", parameter.reference))?;
-        let recorded = file.arrays.keys().filter(|name| name.starts_with("param/")).count();
+        let (network, mut parameters) = Network::new(vec![task], &config, 0)?;
+        file.load_into(&mut parameters, |parameter| format!("param/{}", parameter.reference))?;
+        let recorded = file.tensors.keys().filter(|name| name.starts_with("param/")).count();
         if recorded != parameters.list().len() {
             return Err(content(&format!("it has {recorded} parameters, ours {}", parameters.list().len())));
         }
         Ok(ParityFixture { file, case, network, parameters, dense })
     }
 
-    /// Computes the same with our network.
+    /// Compares training and evaluation.
     pub fn compare(&self, device: &Device) -> Result<Differences, FixtureError> {
         let mut differences = Differences::default();
         self.compare_training(device, &mut differences)?;
@@ -108,19 +111,19 @@ impl ParityFixture {
         Ok(differences)
     }
 
-    /// Loss and gradients alone.
+    /// Compares loss and gradients.
     pub fn compare_training(&self, device: &Device, differences: &mut Differences) -> Result<(), FixtureError> {
         let batch = Batch::new(&self.dense);
-        let weights = self.parameters.tracked(device);
-        let pass = self.network.pass(&weights, 0);
-        let loss = self.network.loss(&pass, &batch, &batch.supervised_cells(), None);
-        let expected = f64::from(self.array("loss")?[0]);
+        let weights = Weights::with_grad(&self.parameters, device);
+        let ctx = self.network.context(&weights, 0);
+        let loss = self.network.loss(&ctx, &batch, &batch.supervised_cells(), None);
+        let expected = f64::from(self.tensor("loss")?[0]);
         differences.loss = (f64::from(loss.clone().into_scalar::<f32>()) - expected).abs() / expected.abs();
 
-        let gradients = self.network.gradients(&self.parameters, 0, pass.gradients(&mut loss.backward()));
+        let gradients = self.network.gradients(&self.parameters, 0, ctx.gradients(&mut loss.backward()));
         let (mut error, mut norm, mut worst) = (0.0, 0.0, 0.0);
         for (parameter, gradient) in self.parameters.list().iter().zip(gradients) {
-            let expected = self.array(&format!("grad/{}", parameter.reference))?;
+            let expected = self.tensor(&format!("grad/{}", parameter.reference))?;
             let found = gradient.unwrap_or_else(|| vec![0.0; expected.len()]);
             let of_this: f64 = found.iter().zip(expected).map(|(a, b)| f64::from(a - b).powi(2)).sum();
             norm += expected.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
@@ -134,36 +137,36 @@ impl ParityFixture {
         Ok(())
     }
 
-    /// Predictions alone, as far as they are recorded.
+    /// Compares logits, as far as they are recorded.
     pub fn compare_evaluation(&self, device: &Device, into: &mut Differences) {
         let batch = &Batch::new(&self.dense);
         let mut hints: Vec<(usize, usize, Tensor<3>)> = Vec::new();
-        let pass = self.network.pass(&self.parameters.fixed(device), 0);
-        let outputs = self.network.unroll(&pass, batch, Mode::Evaluate, &mut |step, place, logits| {
-            hints.push((step, place, logits.clone()));
+        let ctx = self.network.context(&Weights::no_grad(&self.parameters, device), 0);
+        let outputs = self.network.unroll(&ctx, batch, Termination::TrueLength, Mode::Evaluate, &mut |view| {
+            hints.extend(view.hints.iter().map(|(index, logits)| (view.step, *index, logits.clone())));
         });
-        let outputs = outputs.into_iter().map(|(place, logits)| (0, place, logits, "eval", batch.samples()));
-        let hints = hints.into_iter().map(|(step, place, logits)| (step, place, logits, "eval_hint", batch.judged(step)));
-        for (step, place, logits, what, judged) in outputs.chain(hints) {
-            let probe = &batch.spec()[place];
-            let [_, rows, numbers] = logits.dims();
-            let size = rows * numbers;
+        let outputs = outputs.into_iter().map(|(index, logits)| (0, index, logits, "eval", batch.samples()));
+        let hints = hints.into_iter().map(|(step, index, logits)| (step, index, logits, "eval_hint", batch.supervised(step)));
+        for (step, index, logits, what, samples) in outputs.chain(hints) {
+            let probe = &batch.spec()[index];
+            let [_, rows, classes] = logits.dims();
+            let size = rows * classes;
             let found: Vec<f32> = logits.try_into_vec_as().expect("f32");
-            // Large recordings leave hints out.
-            let Some((_, expected)) = self.file.arrays.get(&format!("{what}/{}", probe.name)) else { continue };
-            for at in 0..judged {
-                let start = (step * batch.samples() + batch.order()[at]) * size;
-                let (found, expected) = (&found[at * size..][..size], &expected[start..][..size]);
-                for (found, expected) in found.chunks_exact(numbers).zip(expected.chunks_exact(numbers)) {
+            // Large fixtures omit hints.
+            let Some((_, expected)) = self.file.tensors.get(&format!("{what}/{}", probe.name)) else { continue };
+            for sample in 0..samples {
+                let start = (step * batch.samples() + batch.order()[sample]) * size;
+                let (found, expected) = (&found[sample * size..][..size], &expected[start..][..size]);
+                for (found, expected) in found.chunks_exact(classes).zip(expected.chunks_exact(classes)) {
                     compare_decision(probe.kind, found, expected, into);
                 }
             }
         }
     }
 
-    fn array(&self, name: &str) -> Result<&[f32], FixtureError> {
-        let missing = || FixtureError::Arrays(TensorFileError::Missing(name.into()));
-        self.file.arrays.get(name).map(|(_, values)| &values[..]).ok_or_else(missing)
+    fn tensor(&self, name: &str) -> Result<&[f32], FixtureError> {
+        let missing = || FixtureError::TensorFile(TensorFileError::Missing(name.into()));
+        self.file.tensors.get(name).map(|(_, values)| &values[..]).ok_or_else(missing)
     }
 }
 
@@ -171,7 +174,7 @@ fn compare_decision(kind: Kind, found: &[f32], expected: &[f32], into: &mut Diff
     let scale = expected.iter().fold(1.0f64, |most, x| most.max(f64::from(x.abs())));
     for (found, expected) in found.iter().zip(expected) {
         let difference = f64::from((found - expected).abs()) / scale;
-        // A NaN is larger than anything.
+        // NaN counts as infinitely different.
         into.logits = if difference.is_nan() { f64::INFINITY } else { into.logits.max(difference) };
     }
     into.compared += found.len();
@@ -185,13 +188,13 @@ fn compare_decision(kind: Kind, found: &[f32], expected: &[f32], into: &mut Diff
     into.decisions += usize::from(ours != theirs && lead > 1e-4);
 }
 
-/// A batch of a recording, whose names begin with a prefix.
+/// A batch of a fixture, whose names begin with a prefix.
 pub fn batch(file: &TensorFile, prefix: &str) -> Option<clrs::Batch> {
     let spec: Vec<[String; 4]> = serde_json::from_str(file.metadata.get("spec")?).ok()?;
     let probes = spec.iter().map(|[name, stage, location, kind]| {
         let stage = [Stage::Input, Stage::Output, Stage::Hint].into_iter().find(|of| of.name() == stage)?;
         let location = [Location::Node, Location::Edge, Location::Graph].into_iter().find(|of| of.name() == location)?;
-        let (shape, values) = file.arrays.get(&format!("{prefix}{}/{name}", stage.name()))?;
+        let (shape, values) = file.tensors.get(&format!("{prefix}{}/{name}", stage.name()))?;
         let kind = match &kind[..] {
             "scalar" => Kind::Scalar,
             "mask" => Kind::Mask,
@@ -206,10 +209,10 @@ pub fn batch(file: &TensorFile, prefix: &str) -> Option<clrs::Batch> {
     });
     let spec = Spec::new(probes.collect::<Option<_>>()?).ok()?;
     let arrays = spec.iter().map(|probe| {
-        let (shape, values) = file.arrays.get(&format!("{prefix}{}", probe.path()))?;
+        let (shape, values) = file.tensors.get(&format!("{prefix}{}", probe.path()))?;
         Some(clrs::Array { shape: shape.clone(), data: ArrayData::F32(values.clone()) })
     });
     let arrays = arrays.collect::<Option<_>>()?;
-    let lengths = file.arrays.get(&format!("{prefix}lengths"))?.1.iter().map(|&length| f64::from(length)).collect();
+    let lengths = file.tensors.get(&format!("{prefix}lengths"))?.1.iter().map(|&length| f64::from(length)).collect();
     Some(clrs::Batch { spec, arrays, lengths })
 }

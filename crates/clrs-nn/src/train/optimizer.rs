@@ -58,7 +58,7 @@ impl Adam {
         let updates = *updates;
         #[expect(clippy::cast_possible_truncation, reason = "as optax computes it; it is 1 long before 2^31 updates")]
         let bias_correction = |decay: f32| 1.0 - decay.powi(updates.min(i32::MAX as u64) as i32);
-        let bias_corrections = [bias_correction(adam::FIRST_DECAY), bias_correction(adam::SECOND_DECAY)];
+        let bias_corrections = [bias_correction(adam::BETA1), bias_correction(adam::BETA2)];
         let Parameters { list, values } = parameters;
         let all = values.par_iter_mut().zip(first).zip(second).zip(gradients).zip(&*list);
         all.for_each(|((((values, first), second), gradient), Parameter { owner, .. })| {
@@ -66,7 +66,7 @@ impl Adam {
                 return;
             }
             let is_frozen = *owner == Owner::Processor && config.freeze_processor;
-            let update = adam::Update { scale, learning_rate: (!is_frozen).then_some(config.learning_rate), bias_corrections };
+            let update = adam::Update { gradient_scale: scale, learning_rate: (!is_frozen).then_some(config.learning_rate), bias_corrections };
             adam::update(isa, update, gradient.as_deref(), values, first, second);
         });
         norm

@@ -113,6 +113,13 @@ impl SamplerOptions {
     }
 }
 
+/// As a map from names to values.
+impl serde::Serialize for SamplerOptions {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
 impl fmt::Display for SamplerOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<String> = self.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -105,8 +105,8 @@ impl FusedOp for Affine {
         }
         if !self.constants.is_empty() {
             let d_constant = sums(&d_samples, outputs, self.rows / self.count);
-            for WeightRef { sum, .. } in &self.constants {
-                sum.add(outputs, |sum| add(sum, &d_constant));
+            for WeightRef { grad, .. } in &self.constants {
+                grad.add(outputs, |sum| add(sum, &d_constant));
             }
         }
         gradients

@@ -110,8 +110,8 @@ impl FusedOp for Attention {
             }
         });
         let size = self.width / self.heads;
-        for (WeightRef { sum, .. }, of_head) in self.scores.iter().zip(score.chunks_exact(size)) {
-            sum.add(size, |sum| add(sum, of_head));
+        for (WeightRef { grad, .. }, of_head) in self.scores.iter().zip(score.chunks_exact(size)) {
+            grad.add(size, |sum| add(sum, of_head));
         }
         [Some(query), Some(key), edges, Some(values), None, None, None]
     }

@@ -1,4 +1,4 @@
-//! EmbeddingBag as sums of their words.
+//! Position-weighted sums of embeddings.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::FoldedWeight;
 
-/// EmbeddingBag of words from a table, each weighted by its position, `[length, size]`: `[sentences, size]`.
+/// Sums of the embeddings of `[B, L]` indices, weighted by position, `[L, D]`: `[B, D]`.
 pub(crate) fn embedding_bag(ctx: &ForwardContext, words: Arc<Vec<u16>>, table: ParamId, positions: Arc<Vec<f32>>) -> Tensor<2> {
     let table = ctx.weight_ref(FoldedWeight::Parameter(table));
     compute(ctx, EmbeddingBag { words, positions, table }, Vec::new())

@@ -1,15 +1,15 @@
 //! Kernels over the nodes, pairs and triplets of a sample.
 
 use clrs_kernels::messages::{self, Adjacency, Gradients, Inputs, PackedWeights, Tape, WeightGradients, Weights};
-use clrs_kernels::{Isa, Scratch, attention, edge_pointers, embedding_bag, pointers, triplets};
+use clrs_kernels::{Isa, Scratch, attention, edge_pointers, embedding_bag, max_pool, memory_attention, pointers, triplets};
 
 use crate::{Entry, HIDDEN, Work, values};
 
-/// Raw channels of an edge.
+/// Features per edge.
 const CHANNELS: usize = 4;
 
-/// Two products of `h * h` per message forward; backward two for each message that won something (three if the second layer is
-/// computed anew) and two per receiver.
+/// Forward: two products of `H * H` per message. Backward: two per message that is a maximum somewhere (three if the second layer is
+/// recomputed), and two per receiver.
 pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let (h, c) = (HIDDEN, CHANNELS);
     let weight = |seed| values(h * h, seed).iter().map(|x| x * 0.15).collect::<Vec<f32>>();
@@ -29,25 +29,29 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     all.push(Entry::new(&format!("messages, n = {n}"), Work::Operations((2 * n * n) as f64 * square), move || {
         messages::forward(isa, prepared, &inputs, &mut out, None, &mut scratch);
     }));
-    for keep in [true, false] {
-        let (mut out, mut scratch, mut tape) = (vec![0.0; n * h], Scratch::default(), Tape::new(keep));
+    for save_hidden in [true, false] {
+        let (mut out, mut scratch, mut tape) = (vec![0.0; n * h], Scratch::default(), Tape::new(save_hidden));
         messages::forward(isa, prepared, &inputs, &mut out, Some(&mut tape), &mut scratch);
-        let mut won: Vec<_> = (0..n * h).map(|i| (tape.argmax(i / h, i % h), i / h)).collect();
-        won.sort_unstable();
-        won.dedup();
-        let kept = tape.clone();
-        if keep {
-            all.push(Entry::new(&format!("messages, n = {n}, kept"), Work::Operations((2 * n * n) as f64 * square), move || {
-                messages::forward(isa, prepared, &inputs, &mut out, Some(&mut tape), &mut scratch);
-            }));
+        let mut argmax_messages: Vec<_> = (0..n * h).map(|i| (tape.argmax(i / h, i % h), i / h)).collect();
+        argmax_messages.sort_unstable();
+        argmax_messages.dedup();
+        let saved = tape.clone();
+        if save_hidden {
+            all.push(Entry::new(
+                &format!("messages, n = {n}, saved"),
+                Work::Operations((2 * n * n) as f64 * square),
+                move || {
+                    messages::forward(isa, prepared, &inputs, &mut out, Some(&mut tape), &mut scratch);
+                },
+            ));
         }
-        let work = Work::Operations((won.len() * if keep { 2 } else { 3 } + 2 * n) as f64 * square);
+        let work = Work::Operations((argmax_messages.len() * if save_hidden { 2 } else { 3 } + 2 * n) as f64 * square);
         for raw in [false, true] {
             let (mut d_receivers, mut d_senders) = (vec![0.0; n * h], vec![0.0; n * h]);
             let (mut d_edges, mut layers) = (vec![0.0; n * n * c], WeightGradients::new(h, c));
-            let (d_out, tape, mut scratch) = (values(n * h, 8), kept.clone(), Scratch::default());
-            let how = if keep { "kept" } else { "anew" };
-            let with = if raw { ", channels" } else { "" };
+            let (d_out, tape, mut scratch) = (values(n * h, 8), saved.clone(), Scratch::default());
+            let how = if save_hidden { "saved" } else { "recomputed" };
+            let with = if raw { ", edge features" } else { "" };
             all.push(Entry::new(&format!("messages back, n = {n}, {how}{with}"), work, move || {
                 let gradients = Gradients {
                     receivers: &mut d_receivers,
@@ -60,7 +64,7 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         }
     }
     let [edge, middle, last, bias] = [edge, middle, last, bias].map(|x| -> &'static [f32] { x.leak() });
-    all.push(Entry::new(&format!("messages, n = {n}, prepare"), Work::Preparation, move || {
+    all.push(Entry::new(&format!("messages, n = {n}, pack"), Work::Packing, move || {
         std::hint::black_box(PackedWeights::new(&Weights {
             edge_weight: edge,
             hidden_weight: middle,
@@ -70,7 +74,7 @@ pub(crate) fn messages(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     }));
 }
 
-/// Per pair and hidden number: a multiply-add for each channel and one for the logit, and a maximum; backward about twice that.
+/// Per pair and hidden element: a multiply-add for each edge feature and one for the logit, and a maximum; backward about twice that.
 pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let (h, c) = (HIDDEN, CHANNELS);
     let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
@@ -93,7 +97,7 @@ pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         let d_logits = values(n * n, 6);
         let (mut d_from, mut d_to, mut d_edges) = (vec![0.0; n * h], vec![0.0; n * h], vec![0.0; n * n * c]);
         let (mut d_edge, mut d_last, mut scratch) = (vec![0.0; c * h], vec![0.0; h], Scratch::default());
-        let with = if raw { ", channels" } else { "" };
+        let with = if raw { ", edge features" } else { "" };
         let products = if raw { 3 } else { 2 };
         let work = Work::Operations((n * n * h * 2 * (products * c + 1)) as f64);
         all.push(Entry::new(&format!("pointers back, n = {n}{with}"), work, move || {
@@ -110,8 +114,8 @@ pub(crate) fn node_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     }
 }
 
-/// Per triplet and hidden number, a maximum and a multiply-add (counted as two); backward a comparison and two additions.
-pub(crate) fn pointers_of_edges(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+/// Per triplet and hidden element: a maximum and a multiply-add (counted as two); backward a comparison and two additions.
+pub(crate) fn edge_pointers(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     let h = HIDDEN;
     let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
     let inputs = edge_pointers::Inputs { edge_hidden: leak(n * n * h, 1), target: leak(n * h, 2), output_weight: leak(h, 3) };
@@ -128,25 +132,25 @@ pub(crate) fn pointers_of_edges(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     }));
 }
 
-/// Per triplet and feature, an addition and a maximum; backward two additions per pair and feature.
-pub(crate) fn triplet_maxima(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+/// Per triplet and feature: an addition and a maximum; backward two additions per pair and feature.
+pub(crate) fn triplets(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const FEATURES: usize = 8;
     let len = n * n * FEATURES;
     let (a, b) = (values(len, 1), values(len, 2));
-    let (mut out, mut winners, mut scratch) = (vec![0.0; len], vec![0; len], Scratch::default());
-    triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
-    let kept = winners.clone();
+    let (mut out, mut argmax, mut scratch) = (vec![0.0; len], vec![0; len], Scratch::default());
+    triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut argmax), &mut scratch);
+    let saved = argmax.clone();
     all.push(Entry::new(&format!("triplets, n = {n}"), Work::Operations((2 * len * n) as f64), move || {
-        triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut winners), &mut scratch);
+        triplets::forward(isa, (n, FEATURES), &a, &b, &mut out, Some(&mut argmax), &mut scratch);
     }));
     let (d_out, mut d_a, mut d_b) = (values(len, 3), vec![0.0; len], vec![0.0; len]);
     all.push(Entry::new(&format!("triplets back, n = {n}"), Work::Operations((2 * len) as f64), move || {
-        triplets::backward((n, FEATURES), &kept, &d_out, &mut d_a, &mut d_b);
+        triplets::backward((n, FEATURES), &saved, &d_out, &mut d_a, &mut d_b);
     }));
 }
 
-/// Per pair and column: a multiply-add for each channel and one for the score; per pair and hidden number one for the mean.
-pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+/// Per pair and column: a multiply-add for each edge feature and one for the score; per pair and hidden element one for the mean.
+pub(crate) fn attention(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     const HEADS: usize = 8;
     let (h, c) = (HIDDEN, CHANNELS);
     let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
@@ -165,21 +169,21 @@ pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
         let work = Work::Operations((n * n * 2 * (w * (c + 1) + h)) as f64);
         let (mut out, mut tape, mut scratch) = (vec![0.0; n * h], attention::Tape::default(), Scratch::default());
         attention::forward(isa, &inputs, &mut out, &mut tape, &mut scratch);
-        let kept = tape.clone();
+        let saved = tape.clone();
         all.push(Entry::new(&format!("{name}, n = {n}"), work, move || {
             attention::forward(isa, &inputs, &mut out, &mut tape, &mut scratch);
         }));
         for raw in [false, true] {
-            let [mut asking, mut asked] = [0; 2].map(|_| vec![0.0; n * w]);
+            let [mut query, mut key] = [0; 2].map(|_| vec![0.0; n * w]);
             let (mut edges, mut edge, mut score) = (vec![0.0; n * n * c], vec![0.0; c * w], vec![0.0; w]);
-            let (mut values, d_out, tape, mut scratch) = (vec![0.0; n * h], values(n * h, 7), kept.clone(), Scratch::default());
-            let with = if raw { ", channels" } else { "" };
+            let (mut values, d_out, tape, mut scratch) = (vec![0.0; n * h], values(n * h, 7), saved.clone(), Scratch::default());
+            let with = if raw { ", edge features" } else { "" };
             let products = if raw { 3 } else { 2 };
             let work = Work::Operations((n * n * 2 * (w * (products * c + 1) + 2 * h)) as f64);
             all.push(Entry::new(&format!("{name} back, n = {n}{with}"), work, move || {
                 let gradients = attention::Gradients {
-                    query: &mut asking,
-                    key: &mut asked,
+                    query: &mut query,
+                    key: &mut key,
                     edge_features: raw.then_some(&mut edges),
                     edge_weight: &mut edge,
                     score_weight: (w == h).then_some(&mut score),
@@ -191,19 +195,57 @@ pub(crate) fn attentions(isa: Isa, n: usize, all: &mut Vec<Entry>) {
     }
 }
 
-/// A multiply-add per word and number of its embedding.
-pub(crate) fn sentences(isa: Isa, n: usize, all: &mut Vec<Entry>) {
-    const SIZE: usize = 16;
+/// A multiply-add per index and embedding dimension.
+pub(crate) fn embedding_bag(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    const DIM: usize = 16;
     let (rows, count, length) = ((n + 1) * (n + 1), HIDDEN - 1, HIDDEN);
-    let table: &'static [f32] = values(count * SIZE, 1).leak();
-    let positions: &'static [f32] = values(length * SIZE, 2).leak();
+    let table: &'static [f32] = values(count * DIM, 1).leak();
+    let positions: &'static [f32] = values(length * DIM, 2).leak();
     let words: &'static [u16] = (0..rows * length).map(|i| (i * 7 % HIDDEN) as u16).collect::<Vec<_>>().leak();
-    let inputs = embedding_bag::Inputs { embedding_dim: SIZE, table, position_encoding: positions, indices: words };
-    let work = Work::Operations((2 * rows * length * SIZE) as f64);
-    let mut out = vec![0.0; rows * SIZE];
-    all.push(Entry::new(&format!("words, n = {n}"), work, move || embedding_bag::forward(isa, &inputs, &mut out)));
-    let (d_out, mut d_table) = (values(rows * SIZE, 3), vec![0.0; count * SIZE]);
-    all.push(Entry::new(&format!("words back, n = {n}"), work, move || {
+    let inputs = embedding_bag::Inputs { embedding_dim: DIM, table, position_encoding: positions, indices: words };
+    let work = Work::Operations((2 * rows * length * DIM) as f64);
+    let mut out = vec![0.0; rows * DIM];
+    all.push(Entry::new(&format!("embedding bag, n = {n}"), work, move || embedding_bag::forward(isa, &inputs, &mut out)));
+    let (d_out, mut d_table) = (values(rows * DIM, 3), vec![0.0; count * DIM]);
+    all.push(Entry::new(&format!("embedding bag back, n = {n}"), work, move || {
         embedding_bag::backward(isa, &inputs, &d_out, &mut d_table);
+    }));
+}
+
+/// Per query: a multiply-add per slot, key, value and dimension; backward two for each.
+pub(crate) fn memory_attention(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    const DIM: usize = 16;
+    const SLOTS: usize = 128;
+    // A network has a query per pair of nodes. The time is linear in the queries, so that fewer measure the same.
+    let (queries, keys) = (n, (n + 1).min(SLOTS));
+    let leak = |count, seed| -> &'static [f32] { values(count, seed).leak() };
+    let inputs = memory_attention::Inputs {
+        dim: DIM,
+        query: leak(queries * DIM, 1),
+        key: leak(queries * keys * DIM, 2),
+        value: leak(queries * keys * DIM, 3),
+        memory: leak(SLOTS * DIM, 4),
+    };
+    let operations = (2 * queries * (SLOTS + 2 * keys) * DIM) as f64;
+    let (mut out, mut weights) = (vec![0.0; queries * DIM], vec![0.0; inputs.weights_len()]);
+    memory_attention::forward(isa, &inputs, &mut out, &mut weights);
+    let saved = weights.clone();
+    all.push(Entry::new(&format!("memory attention, n = {n}"), Work::Operations(operations), move || {
+        memory_attention::forward(isa, &inputs, &mut out, &mut weights);
+    }));
+    let d_out = values(queries * DIM, 5);
+    let [mut query, mut key, mut value, mut memory] =
+        [queries, queries * keys, queries * keys, SLOTS].map(|rows| vec![0.0; rows * DIM]);
+    all.push(Entry::new(&format!("memory attention back, n = {n}"), Work::Operations(2.0 * operations), move || {
+        let gradients = memory_attention::Gradients { query: &mut query, key: &mut key, value: &mut value, memory: &mut memory };
+        memory_attention::backward(isa, &inputs, &saved, &d_out, gradients);
+    }));
+}
+
+/// Reads every element once.
+pub(crate) fn max_pool(isa: Isa, n: usize, all: &mut Vec<Entry>) {
+    let (x, mut out, mut argmax) = (values(n * HIDDEN, 1), vec![0.0; HIDDEN], vec![0; HIDDEN]);
+    all.push(Entry::new(&format!("max pool, n = {n}"), Work::Bytes(4 * n * HIDDEN), move || {
+        max_pool::forward(isa, &x, &mut out, Some(&mut argmax));
     }));
 }
