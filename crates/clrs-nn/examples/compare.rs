@@ -1,8 +1,8 @@
-//! Our side of `cargo xtask compare training`: `compare RECORDING training|evaluation ROUNDS [no-fused]`.
+//! Our side of `cargo xtask compare training`: `compare FIXTURE training|evaluation ROUNDS [no-fused]`.
 //!
-//! Reads a recording of dm-clrs and says how long the same batch takes, how much memory that is, how many floating-point
-//! operations, what the machine could do in that time, and how far our network is from what is recorded. A step of training is
-//! gradients and update. Both in one process would share their memory, so each has its own.
+//! Reads a fixture recorded from dm-clrs and prints time, peak memory and floating-point operations of the same batch, the machine's peak rate,
+//! and the differences from the fixture. A training step is gradients and update. Training and evaluation run in separate processes, so that
+//! each has its own peak memory.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,61 +11,62 @@ use std::time::Instant;
 use burn::tensor::Device;
 use clrs_kernels::messages::MessageCounts;
 use clrs_kernels::{Isa, peak};
-use clrs_nn::train::optimizer::{Adam, AdamConfig};
+use clrs_nn::eval::evaluate::predict;
 use clrs_nn::parity::fixture::{Differences, ParityFixture};
 use clrs_nn::parity::flops::Flops;
-use clrs_nn::{Batch, evaluate, train};
+use clrs_nn::train::optimizer::{Adam, AdamConfig};
+use clrs_nn::{Batch, Weights, train};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let mut arguments = std::env::args().skip(1);
-    let path = PathBuf::from(arguments.next().ok_or("which recording?")?);
+    let path = PathBuf::from(arguments.next().ok_or("which fixture?")?);
     let part = arguments.next().ok_or("training or evaluation?")?;
     let rounds: usize = arguments.next().ok_or("how many rounds?")?.parse()?;
-    let mut recording = ParityFixture::read(&path)?;
-    recording.network.fused = arguments.next().as_deref() != Some("no-fused");
+    let mut fixture = ParityFixture::read(&path)?;
+    fixture.network.fused = arguments.next().as_deref() != Some("no-fused");
     let report = match &part[..] {
-        "training" => training(&recording, started, rounds)?,
-        "evaluation" => evaluation(&recording, started, rounds),
+        "training" => training(&fixture, started, rounds)?,
+        "evaluation" => evaluation(&fixture, started, rounds),
         other => return Err(format!("training or evaluation, not {other}").into()),
     };
     writeln!(std::io::stdout(), "{report}")?;
     Ok(())
 }
 
-fn training(recording: &ParityFixture, started: Instant, rounds: usize) -> Result<Value, Box<dyn std::error::Error>> {
-    let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
-    let rule = AdamConfig { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
-    let (mut parameters, mut adam) = (recording.parameters.clone(), Adam::new(&recording.parameters));
+fn training(fixture: &ParityFixture, started: Instant, rounds: usize) -> Result<Value, Box<dyn std::error::Error>> {
+    let (device, batch) = (Device::flex(), Batch::new(&fixture.dense));
+    let config = AdamConfig { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
+    let (mut parameters, mut adam) = (fixture.parameters.clone(), Adam::new(&fixture.parameters));
     let measured = Measured::new(started, rounds, || {
-        let (_, gradients) = train::gradients(&recording.network, &parameters, 0, &batch, &device, |_| None);
-        adam.update(&mut parameters, &gradients, 0, rule);
+        let (_, gradients) = train::gradients(&fixture.network, &parameters, 0, &batch, &device, |_| None);
+        adam.update(&mut parameters, &gradients, 0, config);
     });
-    let work = Flops::count(recording.network.settings(), &batch, measured.messages);
+    let flops = Flops::count(&fixture.network, &batch, measured.messages);
     let mut differences = None;
-    if recording.file.arrays.contains_key("loss") {
+    if fixture.file.tensors.contains_key("loss") {
         let mut found = Differences::default();
-        recording.compare_training(&device, &mut found)?;
+        fixture.compare_training(&device, &mut found)?;
         differences = Some(json!({ "loss": found.loss, "gradients": found.gradients, "worst": found.worst }));
     }
-    Ok(measured.report(work.map(|work| work.forward + work.backward), differences.as_ref()))
+    Ok(measured.report(flops.map(|flops| flops.forward + flops.backward), differences.as_ref()))
 }
 
-fn evaluation(recording: &ParityFixture, started: Instant, rounds: usize) -> Value {
-    let (device, batch) = (Device::flex(), Batch::new(&recording.dense));
-    let weights = recording.parameters.fixed(&device);
+fn evaluation(fixture: &ParityFixture, started: Instant, rounds: usize) -> Value {
+    let (device, batch) = (Device::flex(), Batch::new(&fixture.dense));
+    let weights = Weights::no_grad(&fixture.parameters, &device);
     let measured = Measured::new(started, rounds, || {
-        evaluate::predict(&recording.network, &weights, 0, &batch);
+        predict(&fixture.network, &weights, 0, &batch).expect("finite logits");
     });
-    let work = Flops::count(recording.network.settings(), &batch, measured.messages);
+    let flops = Flops::count(&fixture.network, &batch, measured.messages);
     let mut differences = None;
-    if recording.file.arrays.keys().any(|name| name.starts_with("eval/")) {
+    if fixture.file.tensors.keys().any(|name| name.starts_with("eval/")) {
         let mut found = Differences::default();
-        recording.compare_evaluation(&device, &mut found);
+        fixture.compare_evaluation(&device, &mut found);
         differences = Some(json!({ "logits": found.logits, "decisions": found.decisions }));
     }
-    measured.report(work.map(|work| work.forward), differences.as_ref())
+    measured.report(flops.map(|flops| flops.forward), differences.as_ref())
 }
 
 /// What the rounds of one part took.

@@ -1,4 +1,4 @@
-//! Sets of a folder, from anywhere.
+//! Sets of a directory as training data.
 
 use std::path::Path;
 
@@ -6,7 +6,9 @@ use clrs::clrs30::{Split, Version};
 use clrs::sampling::{FixedSet, Sampler};
 use clrs::{AnyAlgorithm, Cells, Registry, SamplerOptions, Stage, Trajectories};
 use clrs_nn::Recipe;
-use clrs_nn::data::loader::{self, DataError, BatchLoader};
+use clrs_nn::config::data_source::DataSource;
+use clrs_nn::data::error::DataError;
+use clrs_nn::data::loader::{self, BatchLoader};
 use clrs_store::{Header, OnExisting, Provenance, SetWriter};
 
 fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
@@ -29,7 +31,7 @@ fn write(folder: &Path, algorithm: &str, split: Split, runs: &Trajectories) {
 }
 
 fn recipe(folder: &Path) -> Recipe {
-    Recipe { data: folder.to_str().expect("text").into(), batch_size: 2, ..Recipe::default() }
+    Recipe { data: DataSource::Directory(folder.into()), batch_size: 2, ..Recipe::default() }
 }
 
 #[test]
@@ -41,7 +43,7 @@ fn a_validation_set_of_another_version_gets_the_probes_of_the_training_set() {
     assert_ne!(new.spec(), old.spec());
     write(folder.path(), "insertion_sort", Split::Train, &new);
     write(folder.path(), "insertion_sort", Split::Val, &old);
-    let validation = data::validation(&recipe(folder.path()), algorithm, 0).expect("a set");
+    let validation = loader::validation_samples(&recipe(folder.path()), algorithm, 0).expect("a set");
     assert_eq!(validation.spec(), new.spec());
 }
 
@@ -57,6 +59,6 @@ fn training_samples_without_steps_are_refused() {
         without.push(sample.nodes(), 0, &cells).expect("a run of no steps");
     }
     write(folder.path(), "bfs", Split::Train, &without);
-    let refused = BatchLoader::train(&recipe(folder.path()), algorithm, 0).err();
+    let refused = BatchLoader::new(&recipe(folder.path()), algorithm, 0).err();
     assert!(matches!(refused, Some(DataError::NoSteps { .. })), "{refused:?}");
 }

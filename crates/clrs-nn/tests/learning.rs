@@ -1,66 +1,64 @@
-//! What training changes, and what it must not.
+//! What an update changes, and what it must not change.
 
 use burn::tensor::Device;
-use clrs::sampling::{Sampler, SamplerOptions as Options, Stream};
+use clrs::sampling::{Sampler, SamplerOptions, Stream};
 use clrs::{AnyAlgorithm, Registry};
 use clrs_nn::data::chunk::ChunkLoader;
-use clrs_nn::train::optimizer::{Adam, AdamConfig};
 use clrs_nn::exec::parameters::Owner;
-use clrs_nn::run::directory::{RunFolder, State};
-use clrs_nn::run::tensor_file::TensorFile;
-use clrs_nn::train::trainer::gradients;
-use clrs_nn::{Batch, Network, Parameters, ModelConfig, Task};
+use clrs_nn::train::gradients;
+use clrs_nn::train::optimizer::{Adam, AdamConfig};
+use clrs_nn::{Batch, ModelConfig, Network, Parameters, Task, Weights};
 
-const RULE: AdamConfig = AdamConfig { learning_rate: 1e-2, grad_clip: 1.0, freeze_processor: false };
+const CONFIG: AdamConfig = AdamConfig { learning_rate: 1e-2, grad_clip: 1.0, freeze_processor: false };
 
 fn dense(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> clrs::Batch {
-    let sampler = Sampler::new(algorithm, size, 1, &Options::default()).expect("a sampler");
+    let sampler = Sampler::new(algorithm, size, 1, &SamplerOptions::default()).expect("a sampler");
     clrs::transform::plain_permutations(Stream::new(sampler).next(count).expect("samples"))
 }
 
 /// A network for some algorithms, and a batch of each.
-fn network(names: &[&str], settings: &ModelConfig) -> (Network, Parameters, Vec<Batch>) {
+fn network(names: &[&str], config: &ModelConfig) -> (Network, Parameters, Vec<Batch>) {
     let registry = Registry::builtin();
     let dense: Vec<clrs::Batch> = names.iter().map(|name| dense(registry.find(name).expect("known"), 5, 6)).collect();
     let tasks = names.iter().zip(&dense).map(|(name, batch)| Task { name: (*name).into(), spec: batch.spec.clone() });
-    let (network, parameters) = Network::new(tasks.collect(), settings, 1).expect("a network");
+    let (network, parameters) = Network::new(tasks.collect(), config, 1).expect("a network");
     (network, parameters, dense.iter().map(Batch::new).collect())
 }
 
 #[test]
 fn the_lstm_learns() {
-    let settings = ModelConfig { hidden: 8, lstm: true, ..ModelConfig::default() };
-    let (network, before, batches) = network(&["bfs"], &settings);
+    let config = ModelConfig { hidden: 8, lstm: true, ..ModelConfig::default() };
+    let (network, before, batches) = network(&["bfs"], &config);
     let (mut after, mut adam) = (before.clone(), Adam::new(&before));
     let (_, of_loss) = gradients(&network, &after, 0, &batches[0], &Device::flex(), |_| None);
-    adam.update(&mut after, &of_loss, 0, RULE);
-    for (place, parameter) in before.list().iter().enumerate().filter(|(_, parameter)| parameter.name.starts_with("lstm/")) {
-        assert_ne!(before.values()[place], after.values()[place], "{}", parameter.name);
+    adam.update(&mut after, &of_loss, 0, CONFIG);
+    for (index, parameter) in before.list().iter().enumerate().filter(|(_, parameter)| parameter.name.starts_with("lstm/")) {
+        assert_ne!(before.values()[index], after.values()[index], "{}", parameter.name);
     }
     assert!(before.list().iter().any(|parameter| parameter.name == "lstm/gates/weight"));
 }
 
 #[test]
 fn an_update_moves_the_processor_and_one_algorithm() {
-    let settings = ModelConfig { hidden: 8, processor: "triplet_gmpnn".into(), ..ModelConfig::default() };
-    let (network, before, batches) = network(&["bfs", "insertion_sort"], &settings);
+    let config = ModelConfig { hidden: 8, processor: "triplet_gmpnn".into(), ..ModelConfig::default() };
+    let (network, before, batches) = network(&["bfs", "insertion_sort"], &config);
     for freeze_processor in [false, true] {
         let (mut after, mut adam) = (before.clone(), Adam::new(&before));
-        // The second algorithm moves first, so that it has means that could move it again.
+        // The second task is updated first, so that it has moments that could change it again.
         for task in [1, 0] {
             let between = (after.clone(), adam.clone());
             let (_, of_loss) = gradients(&network, &after, task, &batches[task], &Device::flex(), |_| None);
-            adam.update(&mut after, &of_loss, task, AdamConfig { freeze_processor, ..RULE });
-            for (place, parameter) in before.list().iter().enumerate() {
-                // Some layers read nothing: these algorithms say nothing of the graph.
-                let pulled = of_loss[place].iter().flatten().any(|gradient| *gradient != 0.0);
+            adam.update(&mut after, &of_loss, task, AdamConfig { freeze_processor, ..CONFIG });
+            for (index, parameter) in before.list().iter().enumerate() {
+                // Layers over the graph have no inputs: these algorithms have no graph probes.
+                let has_gradient = of_loss[index].iter().flatten().any(|gradient| *gradient != 0.0);
                 let moves = match parameter.owner {
-                    Owner::Processor => !freeze_processor && pulled,
-                    Owner::Algorithm(of) => of == task && pulled,
+                    Owner::Processor => !freeze_processor && has_gradient,
+                    Owner::Algorithm(of) => of == task && has_gradient,
                 };
-                assert_eq!(after.values()[place] != between.0.values()[place], moves, "{}", parameter.name);
+                assert_eq!(after.values()[index] != between.0.values()[index], moves, "{}", parameter.name);
                 if parameter.owner == Owner::Algorithm(1 - task) {
-                    assert_eq!(adam.first[place], between.1.first[place], "{}", parameter.name);
+                    assert_eq!(adam.state().first[index], between.1.state().first[index], "{}", parameter.name);
                 }
             }
         }
@@ -70,13 +68,13 @@ fn an_update_moves_the_processor_and_one_algorithm() {
 #[test]
 fn a_few_updates_lower_the_loss() {
     for processor in ["mpnn", "gat", "triplet_gpgn_mask"] {
-        let settings = ModelConfig { hidden: 16, processor: processor.into(), ..ModelConfig::default() };
-        let (network, mut parameters, batches) = network(&["bfs"], &settings);
+        let config = ModelConfig { hidden: 16, processor: processor.into(), ..ModelConfig::default() };
+        let (network, mut parameters, batches) = network(&["bfs"], &config);
         let mut adam = Adam::new(&parameters);
         let losses: Vec<f32> = (0..30)
             .map(|_| {
                 let (loss, of_loss) = gradients(&network, &parameters, 0, &batches[0], &Device::flex(), |_| None);
-                adam.update(&mut parameters, &of_loss, 0, RULE);
+                adam.update(&mut parameters, &of_loss, 0, CONFIG);
                 loss
             })
             .collect();
@@ -85,46 +83,31 @@ fn a_few_updates_lower_the_loss() {
 }
 
 #[test]
-fn a_chunk_of_whole_samples_costs_what_their_batch_costs() {
-    let settings = ModelConfig { hidden: 8, lstm: true, processor: "pgn".into(), ..ModelConfig::default() };
-    // Its runs all have the same length.
-    let (network, parameters, batches) = network(&["insertion_sort"], &settings);
-    let (batch, pass) = (&batches[0], &network.pass(&parameters.fixed(&Device::flex()), 0));
+fn a_chunk_of_complete_samples_has_the_loss_of_their_batch() {
+    let config = ModelConfig { hidden: 8, lstm: true, processor: "pgn".into(), ..ModelConfig::default() };
+    // Its trajectories all have the same length.
+    let (network, parameters, batches) = network(&["insertion_sort"], &config);
+    let (batch, ctx) = (&batches[0], &network.context(&Weights::no_grad(&parameters, &Device::flex()), 0));
     assert!(batch.lengths().iter().all(|length| *length == batch.lengths()[0]));
-    let expected = network.loss(pass, batch, &batch.supervised_cells(), None).into_scalar::<f32>();
+    let expected = network.loss(ctx, batch, &batch.supervised_cells(), None).into_scalar::<f32>();
 
-    let whole = ChunkLoader::new(6, batch.steps()).next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
-    let cells = whole.supervised_cells();
+    let complete = ChunkLoader::new(6, batch.steps()).next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
+    let cells = complete.supervised_cells();
     assert_eq!(cells, batch.supervised_cells());
-    let (found, _) = network.chunk_loss(pass, &whole, None, &cells, None);
+    let (found, _) = network.chunk_loss(ctx, &complete, None, &cells, None);
     let found = found.into_scalar::<f32>();
     assert!((found - expected).abs() < 1e-5 * expected, "{found}, not {expected}");
 
-    // In two pieces, the second carries on what the first leaves.
+    // In two chunks, the second continues from the state of the first.
     let half = batch.steps() / 2;
     assert_eq!(batch.steps(), 2 * half);
     let mut lanes = ChunkLoader::new(6, half);
-    let (mut sum, mut carried) = (0.0, None);
+    let (mut sum, mut carried_state) = (0.0, None);
     for _ in 0..2 {
         let chunk = lanes.next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
-        let (loss, state) = network.chunk_loss(pass, &chunk, carried.as_ref(), &cells, None);
+        let (loss, state) = network.chunk_loss(ctx, &chunk, carried_state.as_ref(), &cells, None);
         sum += loss.into_scalar::<f32>();
-        carried = Some(state);
+        carried_state = Some(state);
     }
     assert!((sum - expected).abs() < 1e-5 * expected, "{sum}, not {expected}");
-}
-
-#[test]
-fn a_checkpoint_says_what_dm_clrs_calls_its_parameters() {
-    let (_, parameters, _) = network(&["bfs"], &ModelConfig { hidden: 8, ..ModelConfig::default() });
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = RunFolder::create(folder.path(), &serde_json::Value::Null).expect("a run");
-    run.save_best(&parameters, State::default()).expect("a checkpoint");
-    let file = TensorFile::read(&folder.path().join("best.safetensors")).expect("a file");
-    let head: serde_json::Value = serde_json::from_str(&file.metadata["clrs.checkpoint"]).expect("JSON");
-    for parameter in parameters.list() {
-        assert!(file.arrays.contains_key(&parameter.name), "{}", parameter.name);
-        assert_eq!(head["reference"][&parameter.name], parameter.reference, "{}", parameter.name);
-    }
-    assert_eq!(head["reference"]["processor/sender/weight"], "net/mpnn_aggr_clrs_processor/linear_1/w");
 }

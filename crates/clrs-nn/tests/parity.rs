@@ -1,17 +1,18 @@
-//! Against recordings of dm-clrs: the same parameters and batch give the same loss, gradients and predictions.
+//! Parity with dm-clrs: the same parameters and batch give the same loss, gradients and predictions as its recorded fixtures.
 
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use clrs::Stage;
-use clrs_nn::train::optimizer::{Adam, AdamConfig};
-use clrs_nn::exec::parameters::{ParameterBuilder, Init};
+use clrs_nn::Batch;
+use clrs_nn::exec::parameters::{Init, ParameterBuilder};
+use clrs_nn::model::processors::ProcessorRegistry;
 use clrs_nn::parity::fixture::{self, ParityFixture};
 use clrs_nn::run::tensor_file::TensorFile;
-use clrs_nn::train::trainer::gradients;
-use clrs_nn::{Batch, processors};
+use clrs_nn::train::gradients;
+use clrs_nn::train::optimizer::{Adam, AdamConfig};
 
-fn recordings() -> Vec<PathBuf> {
+fn fixtures() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/networks");
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder).expect("goldens").map(|entry| entry.expect("a file").path()).collect();
@@ -24,59 +25,60 @@ fn name(path: &Path) -> String {
 }
 
 #[test]
-fn networks_equal_the_reference() {
+fn networks_equal_dm_clrs() {
     let mut wrong = Vec::new();
     let mut seen = Vec::new();
-    for path in recordings() {
+    for path in fixtures() {
         let name = name(&path);
         if ["optimizer", "training"].contains(&&*name) {
             continue;
         }
-        let mut recording = ParityFixture::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-        // What is not recorded would not be compared.
-        let decodes_hints = recording.network.settings().hint_mode.is_supervised();
-        for probe in recording.dense.spec.iter() {
+        let mut fixture = ParityFixture::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        // Probes without recorded predictions would not be compared.
+        let decodes_hints = fixture.network.config().hint_mode.is_supervised();
+        for probe in fixture.dense.spec.iter() {
             let (what, wanted) = match probe.stage {
                 Stage::Input => continue,
                 Stage::Output => ("eval", true),
                 Stage::Hint => ("eval_hint", decodes_hints),
             };
-            let recorded = recording.file.arrays.contains_key(&format!("{what}/{}", probe.name));
+            let recorded = fixture.file.tensors.contains_key(&format!("{what}/{}", probe.name));
             assert!(recorded || !wanted, "{name}: no predictions of {}", probe.name);
         }
         for fused in [true, false] {
-            recording.network.fused = fused;
-            let found = recording.compare(&Device::flex()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            fixture.network.fused = fused;
+            let found = fixture.compare(&Device::flex()).unwrap_or_else(|error| panic!("{name}: {error}"));
             if !found.are_small() {
                 wrong.push(format!("{name}, fused {fused}: {found:?}"));
             }
         }
-        seen.push(recording.network.settings().processor.clone());
+        seen.push(fixture.network.config().processor.clone());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // What the reference does not have cannot be recorded.
+    // Processors that dm-clrs does not have cannot be recorded.
+    let registry = ProcessorRegistry::builtin();
     let recorded = |name: &str| seen.iter().any(|seen| seen == name);
-    let missing = processors::RECIPES.iter().find(|recipe| !recipe.reference.is_empty() && !recorded(recipe.name));
-    assert!(missing.is_none(), "no recording of {}", missing.map_or("", |recipe| recipe.name));
+    let missing = registry.iter().find(|entry| !entry.dm_clrs_module.is_empty() && !recorded(entry.name));
+    assert!(missing.is_none(), "no fixture for {}", missing.map_or("", |entry| entry.name));
 }
 
 #[test]
-fn updates_equal_the_references() {
-    let file = TensorFile::read(&recordings()[0].with_file_name("optimizer.safetensors")).expect("a recording");
+fn adam_updates_equal_dm_clrs() {
+    let file = TensorFile::read(&fixtures()[0].with_file_name("optimizer.safetensors")).expect("a fixture");
     let mut builder = ParameterBuilder::new(0);
     for (name, shape) in [("matrix", &[3, 4][..]), ("single", &[1]), ("vector", &[5])] {
         builder.parameter(name, name, shape, Init::Constant(0.0));
     }
     let mut parameters = builder.finish();
-    file.fill(&mut parameters, |parameter| format!("param/{}", parameter.name)).expect("parameters");
+    file.load_into(&mut parameters, |parameter| format!("param/{}", parameter.name)).expect("parameters");
     let mut adam = Adam::new(&parameters);
     for update in 0..20 {
         let of = |what: &str| -> Vec<Vec<f32>> {
             let names = parameters.list().iter().map(|parameter| format!("{update}/{what}/{}", parameter.name));
-            names.map(|name| file.arrays[&name].1.clone()).collect()
+            names.map(|name| file.tensors[&name].1.clone()).collect()
         };
         let (gradients, expected) = (of("grad"), of("param"));
-        adam.update(&mut parameters, &gradients.into_iter().map(Some).collect::<Vec<_>>(), 0, RULE);
+        adam.update(&mut parameters, &gradients.into_iter().map(Some).collect::<Vec<_>>(), 0, CONFIG);
         for (found, expected) in parameters.values().iter().flatten().zip(expected.iter().flatten()) {
             assert!((found - expected).abs() <= 1e-6, "update {update}: {found}, reference {expected}");
         }
@@ -84,18 +86,18 @@ fn updates_equal_the_references() {
 }
 
 #[test]
-fn twenty_steps_equal_the_references() {
+fn twenty_training_steps_equal_dm_clrs() {
     let ParityFixture { file, network, mut parameters, .. } =
-        ParityFixture::read_with(&recordings()[0].with_file_name("training.safetensors"), "0/").expect("a recording");
+        ParityFixture::read_with(&fixtures()[0].with_file_name("training.safetensors"), "0/").expect("a fixture");
     let mut adam = Adam::new(&parameters);
-    for (step, &expected) in file.arrays["losses"].1.iter().enumerate() {
-        let batch = Batch::new(&recording::batch(&file, &format!("{step}/")).expect("a batch"));
+    for (step, &expected) in file.tensors["losses"].1.iter().enumerate() {
+        let batch = Batch::new(&fixture::batch(&file, &format!("{step}/")).expect("a batch"));
         let (loss, gradients) = gradients(&network, &parameters, 0, &batch, &Device::flex(), |_| None);
-        adam.update(&mut parameters, &gradients, 0, RULE);
+        adam.update(&mut parameters, &gradients, 0, CONFIG);
         assert!((loss - expected).abs() <= 1e-3 * expected, "step {step}: {loss}, reference {expected}");
     }
-    assert_eq!(adam.updates, 20);
+    assert_eq!(adam.state().updates, 20);
 }
 
-/// What these recordings were made with.
-const RULE: AdamConfig = AdamConfig { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
+/// The configuration of these fixtures.
+const CONFIG: AdamConfig = AdamConfig { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };

@@ -1,4 +1,4 @@
-//! How far our networks on a device are from recordings of dm-clrs: `recordings DEVICE FILE..`. `cargo xtask devices` runs it.
+//! Compares our networks on a device with fixtures of dm-clrs: `parity_fixtures DEVICE FILE..`. `cargo xtask devices` runs it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = device::open(&device_name)?;
     let started = Instant::now();
     let mut out = std::io::stdout();
-    writeln!(out, "{:44}{:>9}{:>10}{:>10}{:>10}{:>9}", "recording", "numbers", "loss", "gradients", "logits", "seconds")?;
+    writeln!(out, "{:44}{:>9}{:>10}{:>10}{:>10}{:>9}", "fixture", "values", "loss", "gradients", "logits", "seconds")?;
     let (mut count, mut wrong) = (0, 0);
     for path in arguments.map(PathBuf::from) {
         let now = Instant::now();
@@ -24,10 +24,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(out, "{name:44}{compared:>9}{loss:>10.1e}{gradients:>10.1e}{logits:>10.1e}{seconds:>9.1}")?;
         count += 1;
         if !found.are_small() {
-            writeln!(out, "  too far: {found:?}")?;
+            writeln!(out, "  beyond the tolerances: {found:?}")?;
             wrong += 1;
         }
     }
-    writeln!(out, "{count} recordings on {device_name} in {:.0} s, {wrong} too far", started.elapsed().as_secs_f64())?;
-    if wrong > 0 { Err("not the networks that were recorded".into()) } else { Ok(()) }
+    writeln!(
+        out,
+        "{count} fixtures on {device_name} in {:.0} s, {wrong} beyond the tolerances",
+        started.elapsed().as_secs_f64()
+    )?;
+    if wrong > 0 { Err("networks differ from their fixtures".into()) } else { Ok(()) }
 }

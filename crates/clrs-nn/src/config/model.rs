@@ -141,12 +141,7 @@ pub struct ConfigError {
 }
 
 /// Checks one field.
-pub(crate) fn ensure(
-    holds: bool,
-    field: &'static str,
-    value: impl ToString,
-    rule: impl Into<String>,
-) -> Result<(), ConfigError> {
+pub(crate) fn ensure(holds: bool, field: &'static str, value: impl ToString, rule: impl Into<String>) -> Result<(), ConfigError> {
     if holds { Ok(()) } else { Err(ConfigError { field, rule: rule.into(), value: value.to_string() }) }
 }
 
@@ -197,6 +192,9 @@ mod tests {
         assert_eq!(message(ModelConfig { heads: 0, ..default() }), "`heads` must be at least 1, not 0");
         let nan = ModelConfig { teacher_forcing: f64::NAN, ..default() };
         assert_eq!(message(nan), "`teacher_forcing` must be a probability from 0 to 1, not NaN");
-        assert_eq!(message(ModelConfig { dropout: 1.0, ..default() }), "`dropout` must be a probability from 0 to below 1, not 1");
+        assert_eq!(
+            message(ModelConfig { dropout: 1.0, ..default() }),
+            "`dropout` must be a probability from 0 to below 1, not 1"
+        );
     }
 }

@@ -134,8 +134,12 @@ impl Chunk {
         let count = |(index, probe): (usize, &clrs::Probe)| {
             let of_step = |step: &ChunkStep| match probe.stage {
                 Stage::Input => 0.0,
-                Stage::Output => crate::data::batch::supervised_cells(probe, self.nodes, &select_lanes(&step.now[index], &step.ends)),
-                Stage::Hint => crate::data::batch::supervised_cells(probe, self.nodes, &select_lanes(&step.next[index], &step.supervised)),
+                Stage::Output => {
+                    crate::data::batch::supervised_cells(probe, self.nodes, &select_lanes(&step.now[index], &step.ends))
+                }
+                Stage::Hint => {
+                    crate::data::batch::supervised_cells(probe, self.nodes, &select_lanes(&step.next[index], &step.supervised))
+                }
             };
             self.steps.iter().map(of_step).sum()
         };

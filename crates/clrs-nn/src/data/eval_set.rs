@@ -87,12 +87,7 @@ impl EvalSet {
     }
 }
 
-fn sampler(
-    algorithm: &'static dyn AnyAlgorithm,
-    size: usize,
-    seed: u32,
-    options: &SamplerOptions,
-) -> Result<Sampler, DataError> {
+fn sampler(algorithm: &'static dyn AnyAlgorithm, size: usize, seed: u32, options: &SamplerOptions) -> Result<Sampler, DataError> {
     Sampler::new(algorithm, size, seed, options)
         .map_err(|source| DataError::Sample { algorithm: algorithm.name().into(), source })
 }

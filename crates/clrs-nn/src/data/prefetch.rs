@@ -49,7 +49,10 @@ pub(crate) fn prefetch(loaders: Vec<Vec<BatchLoader>>, recipe: &Recipe, first_st
 enum Queue {
     Batches(Box<BatchLoader>),
     /// Loaders of all sizes, in turn.
-    Chunks { loaders: Vec<(BatchLoader, ChunkLoader)>, turn: usize },
+    Chunks {
+        loaders: Vec<(BatchLoader, ChunkLoader)>,
+        turn: usize,
+    },
 }
 
 impl Queue {

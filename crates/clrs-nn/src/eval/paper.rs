@@ -63,7 +63,8 @@ mod tests {
     #[test]
     fn every_algorithm_of_the_benchmark_has_results() {
         for algorithm in Registry::builtin().iter().take(30) {
-            for (table, processor) in [PaperTable::Test, PaperTable::Validation].into_iter().flat_map(|table| PROCESSORS.map(|of| (table, of)))
+            for (table, processor) in
+                [PaperTable::Test, PaperTable::Validation].into_iter().flat_map(|table| PROCESSORS.map(|of| (table, of)))
             {
                 let found = paper_result(table, algorithm.name(), processor).expect("a result");
                 assert!((0.0..=1.0).contains(&found.mean) && found.stddev >= 0.0, "{} {processor}", algorithm.name());
@@ -77,7 +78,8 @@ mod tests {
         for (family, processor) in Family::ALL.into_iter().flat_map(|family| PROCESSORS.map(|processor| (family, processor))) {
             let registry = Registry::builtin();
             let members = registry.iter().take(30).filter(|algorithm| algorithm.family() == family);
-            let means: Vec<f64> = members.map(|of| paper_result(PaperTable::Test, of.name(), processor).expect("a result").mean).collect();
+            let means: Vec<f64> =
+                members.map(|of| paper_result(PaperTable::Test, of.name(), processor).expect("a result").mean).collect();
             let mean = means.iter().sum::<f64>() / means.len() as f64;
             let reported = find("test_family", family.name(), column(processor).expect("a column")).expect("a result").mean;
             assert!((mean - reported).abs() < 2e-4, "{} {processor}: {mean}, {reported}", family.name());

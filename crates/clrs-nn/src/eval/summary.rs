@@ -243,7 +243,8 @@ mod tests {
             seed,
             ..Recipe::default()
         };
-        let trained = [(0, recipe(0, 1, 8), 0.5), (0, recipe(0, 2, 8), 0.7), (1, recipe(1, 1, 8), 0.2), (0, recipe(0, 1, 16), 0.9)];
+        let trained =
+            [(0, recipe(0, 1, 8), 0.5), (0, recipe(0, 2, 8), 0.7), (1, recipe(1, 1, 8), 0.2), (0, recipe(0, 1, 16), 0.9)];
         let set = EvalSet::fixed(DataSource::Benchmark(Version::default()), Split::Test);
         let metrics = |score: f64| Metrics { outputs: Vec::new(), score, validity: score, exact_match: 0.0 };
         let metrics: Vec<Metrics> = trained.iter().map(|(_, _, score)| metrics(*score)).collect();

@@ -32,10 +32,12 @@ impl PredictedTrajectory {
     pub fn trace(&self, algorithm: &dyn AnyAlgorithm, truth: Trajectory<'_>) -> Result<Trace, EvaluateError> {
         let problem = algorithm.problem_json(truth.nodes(), &truth.stage(Stage::Input));
         let trace = problem.and_then(|problem| Trace::record(algorithm, &problem));
-        let trace = trace.map_err(|error| EvaluateError::Data(crate::data::error::DataError::Sample {
-            algorithm: algorithm.name().into(),
-            source: error.into(),
-        }))?;
+        let trace = trace.map_err(|error| {
+            EvaluateError::Data(crate::data::error::DataError::Sample {
+                algorithm: algorithm.name().into(),
+                source: error.into(),
+            })
+        })?;
         Ok(trace.with_predictions(self.predicted.get(0), self.probabilities.clone()))
     }
 }
@@ -99,35 +101,39 @@ impl<'o> TrajectoryObserver<'o> {
             return Err(error);
         }
         let (batch, wanted) = (self.batch, self.wanted);
-        let output_probabilities: Vec<(&Probe, Option<Probabilities>)> =
-            logits.iter().map(|(index, logits)| (&batch.spec()[*index], Probabilities::new(&batch.spec()[*index], logits))).collect();
-        let trajectory = |(((dense, rows), (sample, truth)), outputs): (((usize, Vec<HintRows>), &(usize, Trajectory<'_>)), &Vec<Column>)| {
-            let position = batch.order().iter().position(|order| *order == dense).expect("a sample of the batch");
-            let steps = rows.first().map_or(1, |hint| 1 + hint.values.len() / hint.width(batch));
-            let (mut probes, mut columns, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
-            let true_outputs = truth.spec().iter().filter(|probe| probe.stage == Stage::Output);
-            for (probe, column) in true_outputs.zip(outputs) {
-                probes.push(probe.clone());
-                columns.push(column.clone());
-                let found = output_probabilities.iter().find(|(of, _)| of.name == probe.name);
-                probabilities.push(found.and_then(|(_, all)| Some(vec![all.as_ref()?.of(position)])));
-            }
-            for hint in rows {
-                let probe = &batch.spec()[hint.index];
-                let first = truth.get(&probe.name).expect("a hint of the recorded samples").slice(0..probe.width(truth.nodes()));
-                let mut column = first.to_column();
-                extend(&mut column, probe.kind, &hint.values, truth.nodes());
-                probes.push(probe.clone());
-                columns.push(column);
-                // The first row is given.
-                let has_any = !hint.probabilities.is_empty();
-                probabilities.push(has_any.then(|| std::iter::once(Vec::new()).chain(hint.probabilities).collect()));
-            }
-            let mut predicted = Trajectories::new(Spec::new(probes).expect("names are unique"));
-            let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
-            predicted.push(truth.nodes(), steps, &cells).expect("decisions have the types of their probes");
-            PredictedTrajectory { sample: *sample, predicted, probabilities }
-        };
+        let output_probabilities: Vec<(&Probe, Option<Probabilities>)> = logits
+            .iter()
+            .map(|(index, logits)| (&batch.spec()[*index], Probabilities::new(&batch.spec()[*index], logits)))
+            .collect();
+        let trajectory =
+            |(((dense, rows), (sample, truth)), outputs): (((usize, Vec<HintRows>), &(usize, Trajectory<'_>)), &Vec<Column>)| {
+                let position = batch.order().iter().position(|order| *order == dense).expect("a sample of the batch");
+                let steps = rows.first().map_or(1, |hint| 1 + hint.values.len() / hint.width(batch));
+                let (mut probes, mut columns, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
+                let true_outputs = truth.spec().iter().filter(|probe| probe.stage == Stage::Output);
+                for (probe, column) in true_outputs.zip(outputs) {
+                    probes.push(probe.clone());
+                    columns.push(column.clone());
+                    let found = output_probabilities.iter().find(|(of, _)| of.name == probe.name);
+                    probabilities.push(found.and_then(|(_, all)| Some(vec![all.as_ref()?.of(position)])));
+                }
+                for hint in rows {
+                    let probe = &batch.spec()[hint.index];
+                    let first =
+                        truth.get(&probe.name).expect("a hint of the recorded samples").slice(0..probe.width(truth.nodes()));
+                    let mut column = first.to_column();
+                    extend(&mut column, probe.kind, &hint.values, truth.nodes());
+                    probes.push(probe.clone());
+                    columns.push(column);
+                    // The first row is given.
+                    let has_any = !hint.probabilities.is_empty();
+                    probabilities.push(has_any.then(|| std::iter::once(Vec::new()).chain(hint.probabilities).collect()));
+                }
+                let mut predicted = Trajectories::new(Spec::new(probes).expect("names are unique"));
+                let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
+                predicted.push(truth.nodes(), steps, &cells).expect("decisions have the types of their probes");
+                PredictedTrajectory { sample: *sample, predicted, probabilities }
+            };
         Ok(wanted.into_iter().zip(self.rows).zip(samples).zip(outputs).map(trajectory).collect())
     }
 }

@@ -3,8 +3,8 @@
 //! Shapes: `B` active samples, `N` nodes, `H` hidden size. Encoders are folded into the layers (see [`weights`](super::weights)), so
 //! encodings are computed only where they are asked for.
 
-use burn::tensor::activation::relu;
 use burn::tensor::Tensor;
+use burn::tensor::activation::relu;
 use clrs::Location;
 
 use super::context::ForwardContext;

@@ -258,7 +258,15 @@ impl Decoder {
                 let h = ctx.hidden;
                 let (from, to) = (input.nodes(from).rows(), input.nodes(to).edge_bias(edge).rows());
                 if ctx.fused {
-                    return input.mask(fused::pointers(ctx, from, to, input.edges.raw.clone(), edge, last, input.edge_states(edge)));
+                    return input.mask(fused::pointers(
+                        ctx,
+                        from,
+                        to,
+                        input.edges.raw.clone(),
+                        edge,
+                        last,
+                        input.edge_states(edge),
+                    ));
                 }
                 let (weight, bias) = (ctx.parameter(last.weight), ctx.parameter(last.bias));
                 let edges = input.edges(edge).swap_dims(1, 2); // the edge as seen from the node pointed to

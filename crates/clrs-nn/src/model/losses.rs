@@ -161,9 +161,8 @@ fn restore(network: &Network, state: &RecurrentState, chunk: &Chunk, device: &De
 
 fn detach(state: RolloutState) -> RecurrentState {
     let values = |tensor: Tensor<2>| -> Vec<f32> { tensor.try_into_vec_as().expect("f32") };
-    let logits = |hints: ProbeLogits| {
-        hints.into_iter().map(|(index, logits)| (index, logits.try_into_vec_as().expect("f32"))).collect()
-    };
+    let logits =
+        |hints: ProbeLogits| hints.into_iter().map(|(index, logits)| (index, logits.try_into_vec_as().expect("f32"))).collect();
     RecurrentState {
         hidden: state.hidden.map(values).unwrap_or_default(),
         lstm: state.lstm.map(|LstmState { hidden, cell }| [values(hidden), values(cell)]),

@@ -10,7 +10,7 @@ mod lstm;
 pub mod network;
 mod noise;
 pub mod processors;
-pub mod registries;
 mod raw_features;
+pub mod registries;
 pub mod rollout;
 mod task_modules;

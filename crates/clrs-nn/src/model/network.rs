@@ -210,7 +210,13 @@ impl Network {
     }
 
     /// Logits of all probes of a stage.
-    pub(super) fn decode(&self, ctx: &ForwardContext, input: &DecoderInput<'_>, stage: Stage, mode: &mut Mode<'_>) -> ProbeLogits {
+    pub(super) fn decode(
+        &self,
+        ctx: &ForwardContext,
+        input: &DecoderInput<'_>,
+        stage: Stage,
+        mode: &mut Mode<'_>,
+    ) -> ProbeLogits {
         let task = ctx.task();
         let spec = &self.tasks[task].spec;
         let logits = |decoder: &Decoder| {

@@ -8,13 +8,13 @@ use burn::tensor::{Device, Tensor};
 use clrs::{ArrayData, DType, Kind, Location, Probe, Spec, Stage};
 use serde_json::Value;
 
+use crate::config::model::ModelConfig;
 use crate::data::batch::Batch;
+use crate::exec::parameters::Parameters;
+use crate::exec::weights::Weights;
 use crate::model::network::{Mode, Network, Task};
 use crate::model::rollout::Termination;
-use crate::exec::weights::Weights;
-use crate::exec::parameters::Parameters;
-use crate::config::model::ModelConfig;
-use crate::run::tensor_file::{TensorFileError, TensorFile};
+use crate::run::tensor_file::{TensorFile, TensorFileError};
 
 /// A fixture, and our network for it.
 pub struct ParityFixture {

@@ -9,9 +9,9 @@
 use clrs::{Kind, Location, Probe, Stage};
 use clrs_kernels::messages::MessageCounts;
 
+use crate::config::model::{Aggregation, Feedback, ModelConfig};
 use crate::data::batch::Batch;
 use crate::model::encoders::is_pointer;
-use crate::config::model::{Aggregation, Feedback, ModelConfig};
 use crate::model::network::Network;
 use crate::model::processors::message_passing::Structure;
 
@@ -234,8 +234,8 @@ mod tests {
     use clrs_kernels::messages::MessageCounts;
 
     use super::Flops;
-    use crate::data::batch::Batch;
     use crate::config::model::ModelConfig;
+    use crate::data::batch::Batch;
     use crate::model::network::{Network, Task};
 
     const HIDDEN: usize = 16;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use clrs_store::{OnExisting, open_regular, read_regular, write_atomic_durable};
 use serde_json::{Value, json};
 
-use super::checkpoint::{CheckpointFile, CheckpointContext, OptimizerState, RecurrentStates, RunState};
+use super::checkpoint::{CheckpointContext, CheckpointFile, OptimizerState, RecurrentStates, RunState};
 use super::error::{RunError, at};
 use super::status::{RunStatus, Status};
 use super::tensorboard::EventFile;
@@ -142,7 +142,13 @@ impl RunDir {
     }
 
     /// Writes the status.
-    pub(crate) fn save_status(&self, status: Status, state: RunState, steps: usize, error: Option<String>) -> Result<(), RunError> {
+    pub(crate) fn save_status(
+        &self,
+        status: Status,
+        state: RunState,
+        steps: usize,
+        error: Option<String>,
+    ) -> Result<(), RunError> {
         RunStatus::new(status, state, steps, error).write(self.path())
     }
 }

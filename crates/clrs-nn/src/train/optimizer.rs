@@ -45,7 +45,13 @@ impl Adam {
     ///
     /// # Panics
     /// If there are not as many gradients as parameters.
-    pub fn update(&mut self, parameters: &mut Parameters, gradients: &[Option<Vec<f32>>], task: usize, config: AdamConfig) -> f32 {
+    pub fn update(
+        &mut self,
+        parameters: &mut Parameters,
+        gradients: &[Option<Vec<f32>>],
+        task: usize,
+        config: AdamConfig,
+    ) -> f32 {
         assert_eq!(gradients.len(), parameters.values.len(), "one gradient, or none, per parameter");
         let isa = Isa::best();
         let norm = gradients.iter().flatten().map(|gradient| adam::sum_of_squares(isa, gradient)).sum::<f64>().sqrt();
@@ -66,7 +72,11 @@ impl Adam {
                 return;
             }
             let is_frozen = *owner == Owner::Processor && config.freeze_processor;
-            let update = adam::Update { gradient_scale: scale, learning_rate: (!is_frozen).then_some(config.learning_rate), bias_corrections };
+            let update = adam::Update {
+                gradient_scale: scale,
+                learning_rate: (!is_frozen).then_some(config.learning_rate),
+                bias_corrections,
+            };
             adam::update(isa, update, gradient.as_deref(), values, first, second);
         });
         norm

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::gemm::{Accumulate, Epilogue, add_matmul_tn, matmul_packed};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
 use crate::exec::context::ForwardContext;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::{FoldedWeight, add};
@@ -23,7 +23,8 @@ pub(crate) fn affine<const D: usize>(
     shape: impl Fn(usize) -> [usize; D],
 ) -> Tensor<D> {
     let [rows, _] = of_nodes[0].0.dims();
-    let weight_ref = |terms: &[(Tensor<2>, FoldedWeight)]| terms.iter().map(|(_, piece)| ctx.weight_ref(*piece)).collect::<Vec<_>>();
+    let weight_ref =
+        |terms: &[(Tensor<2>, FoldedWeight)]| terms.iter().map(|(_, piece)| ctx.weight_ref(*piece)).collect::<Vec<_>>();
     let pieces = weight_ref(&of_nodes);
     let [_, outputs] = pieces[0].matrix.dims();
     let operation = Affine {
@@ -114,7 +115,13 @@ impl FusedOp for Affine {
 }
 
 /// Adds to the gradient of a piece, and returns that of the rows, if it is wanted.
-pub(super) fn term_backward(weight_ref: &WeightRef, x: &[f32], d_out: &[f32], wanted: bool, scratch: &mut Scratch) -> Option<Vec<f32>> {
+pub(super) fn term_backward(
+    weight_ref: &WeightRef,
+    x: &[f32],
+    d_out: &[f32],
+    wanted: bool,
+    scratch: &mut Scratch,
+) -> Option<Vec<f32>> {
     let (isa, [inputs, outputs]) = (Isa::best(), weight_ref.matrix.dims());
     let rows = d_out.len() / outputs;
     weight_ref.grad.add(inputs * outputs, |sum| {

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use clrs_kernels::attention::{self as kernel, Gradients, Inputs, Tape};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
 use crate::exec::context::ForwardContext;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::{FoldedWeight, add};
@@ -28,7 +28,12 @@ pub(crate) struct AttentionInput {
 }
 
 /// What every node takes, `[B * N, H]`; of neighbours alone if there are some, `[B, N, N]`, the asking node first.
-pub(crate) fn attention(ctx: &ForwardContext, matched: AttentionInput, heads: usize, neighbours: Option<Arc<Vec<bool>>>) -> Tensor<2> {
+pub(crate) fn attention(
+    ctx: &ForwardContext,
+    matched: AttentionInput,
+    heads: usize,
+    neighbours: Option<Arc<Vec<bool>>>,
+) -> Tensor<2> {
     let AttentionInput { query, key, raw, edge, values, scores } = matched;
     let ([_, width], [samples, nodes, _, channels], [_, hidden]) = (query.dims(), raw.dims(), values.dims());
     let scores: Vec<WeightRef> = scores.into_iter().map(|piece| ctx.weight_ref(piece)).collect();

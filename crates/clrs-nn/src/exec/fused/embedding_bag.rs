@@ -6,10 +6,10 @@ use burn::tensor::Tensor;
 use clrs_kernels::embedding_bag::{self as kernel, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute};
 use crate::exec::context::ForwardContext;
-use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
+use crate::exec::parameters::ParamId;
 use crate::exec::weights::FoldedWeight;
 
 /// Sums of the embeddings of `[B, L]` indices, weighted by position, `[L, D]`: `[B, D]`.

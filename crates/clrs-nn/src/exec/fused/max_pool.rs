@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, max_pool as kernel};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input, only};
 use crate::exec::context::ForwardContext;
 
 /// The maximum over the nodes of each sample, `[B, D]`, of rows `[B * N, D]`. The first of equal elements takes the gradient.

@@ -6,15 +6,21 @@ use burn::tensor::Tensor;
 use clrs_kernels::memory_attention::{self as kernel, Gradients, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
 use crate::exec::context::ForwardContext;
-use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
+use crate::exec::parameters::ParamId;
 use crate::exec::weights::FoldedWeight;
 
 /// The mean of the values, weighted by how well a query matches each key plus the learned memory of its slot: `[Q, D]`, from
 /// queries `[Q, D]`, and keys and values `[Q * S, D]`. Slots without a key have their memory alone, and no value.
-pub(crate) fn memory_attention(ctx: &ForwardContext, query: Tensor<2>, key: Tensor<2>, value: Tensor<2>, memory: ParamId) -> Tensor<2> {
+pub(crate) fn memory_attention(
+    ctx: &ForwardContext,
+    query: Tensor<2>,
+    key: Tensor<2>,
+    value: Tensor<2>,
+    memory: ParamId,
+) -> Tensor<2> {
     let [queries, dim] = query.dims();
     let operation = MemoryAttention { queries, dim, memory: ctx.weight_ref(FoldedWeight::Parameter(memory)) };
     compute(ctx, operation, vec![input(query), input(key), input(value)])

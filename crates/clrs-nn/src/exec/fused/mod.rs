@@ -44,7 +44,7 @@ pub(crate) use narrow::narrow;
 pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
 pub(crate) use pointers::{edge_pointers, pointers};
-pub(crate) use rows::{add_loss, probabilities, log_sinkhorn};
+pub(crate) use rows::{add_loss, log_sinkhorn, probabilities};
 pub(crate) use triplets::triplets;
 
 /// Inputs of an operation in burn's graph.

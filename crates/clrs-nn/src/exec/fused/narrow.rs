@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 use clrs_kernels::{Scratch, narrow as kernel};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input, only};
 use crate::exec::context::ForwardContext;
 
 /// A range of the columns of rows, in a shape of as many elements.

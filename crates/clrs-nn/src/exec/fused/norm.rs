@@ -6,10 +6,10 @@ use burn::tensor::Tensor;
 use clrs_kernels::rowwise::{layer_norm as kernel, layer_norm_backward};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input, only};
 use crate::exec::context::ForwardContext;
-use crate::exec::parameters::ParamId;
 use crate::exec::context::WeightRef;
+use crate::exec::parameters::ParamId;
 use crate::exec::weights::FoldedWeight;
 
 /// Rows, normalised, `[rows, H]`.

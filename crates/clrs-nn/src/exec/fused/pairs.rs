@@ -7,16 +7,22 @@ use clrs_kernels::gemm::{Accumulate, Epilogue, matmul_packed};
 use clrs_kernels::{Isa, Scratch};
 
 use super::affine::term_backward;
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
 use crate::exec::context::ForwardContext;
 use crate::exec::context::WeightRef;
 use crate::exec::weights::{FoldedWeight, add};
 
 /// Of every pair what is said of its first and of its second node, `[B, N, outputs]`, and rows of its own times pieces:
 /// `[B, N, N, outputs]`.
-pub(crate) fn pairs(ctx: &ForwardContext, first: Tensor<3>, second: Tensor<3>, of_pairs: Vec<(Tensor<2>, FoldedWeight)>) -> Tensor<4> {
+pub(crate) fn pairs(
+    ctx: &ForwardContext,
+    first: Tensor<3>,
+    second: Tensor<3>,
+    of_pairs: Vec<(Tensor<2>, FoldedWeight)>,
+) -> Tensor<4> {
     let [samples, nodes, outputs] = first.dims();
-    let (rows, weight_ref): (Vec<_>, Vec<_>) = of_pairs.into_iter().map(|(rows, piece)| (input(rows), ctx.weight_ref(piece))).unzip();
+    let (rows, weight_ref): (Vec<_>, Vec<_>) =
+        of_pairs.into_iter().map(|(rows, piece)| (input(rows), ctx.weight_ref(piece))).unzip();
     let operation = Pairs { samples, nodes, outputs, pieces: weight_ref };
     compute(ctx, operation, [input(first), input(second)].into_iter().chain(rows).collect())
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
-use clrs::Location;
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
 use crate::exec::context::ForwardContext;
-use crate::exec::parameters::Linear;
 use crate::exec::context::WeightRef;
+use crate::exec::parameters::Linear;
 use crate::exec::weights::FoldedWeight;
+use clrs::Location;
 
 /// The layer from a vector to a logit.
 struct Last {
@@ -91,7 +91,11 @@ impl FusedOp for Pointers {
         Arc::new(())
     }
 
-    fn backward(&self, BackwardInput { inputs: slices, d_out, wanted, .. }: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
+    fn backward(
+        &self,
+        BackwardInput { inputs: slices, d_out, wanted, .. }: BackwardInput<'_>,
+        scratch: &mut Scratch,
+    ) -> InputGradients {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
         let (mut from, mut to) = (vec![0.0; self.samples * rows], vec![0.0; self.samples * rows]);
         let mut edges = wanted[2].then(|| vec![0.0; self.samples * pairs * self.channels]);

@@ -7,7 +7,7 @@ use clrs::{Kind, Probe};
 use clrs_kernels::rowwise::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch, sinkhorn};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input, only};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input, only};
 use crate::data::batch::MASKED_OUT;
 use crate::exec::context::ForwardContext;
 

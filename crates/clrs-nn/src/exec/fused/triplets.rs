@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 use clrs_kernels::{Isa, Scratch, triplets as kernel};
 
-use super::{BackwardInput, InputGradients, SavedState, FusedOp, Slices, compute, input};
+use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
 use crate::exec::context::ForwardContext;
 
 /// The largest over `i` of `a[i, j] + b[i, k]`, `[B, N, N, features]` as both are.
