@@ -124,7 +124,7 @@ fn what_is_wrong_with_a_folder_is_said() {
     assert!(huge.contains("record 0 is damaged") || huge.contains("nodes"), "{huge}");
 
     std::fs::rename(root.join("clrs_dataset/bfs_val"), root.join("clrs_dataset/simplex_val")).expect("renamed");
-    assert_eq!(problem(&root, &out), "no algorithm is called `simplex`");
+    assert_eq!(problem(&root, &out), "unknown algorithm `simplex`");
 }
 
 #[test]
