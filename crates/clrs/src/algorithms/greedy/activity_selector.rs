@@ -174,7 +174,9 @@ mod tests {
                 assert_eq!(accepted, fits(&set) && Some(size(&set)) == most, "{set:?} of {problem:?}");
             }
             recorder.record::<ActivitySelector>(&problem).expect("a valid problem");
-            let Some(Cells::Class(selected)) = recorder.last().and_then(|sample| sample.get("selected")) else { panic!("a mask") };
+            let Some(Cells::Class(selected)) = recorder.last().and_then(|sample| sample.get("selected")) else {
+                panic!("a mask")
+            };
             let selected = selected.iter().map(|&taken| taken == 1).collect();
             assert_eq!(ActivitySelector::check(&problem, &Output { selected }), Ok(()), "{problem:?}");
         }
