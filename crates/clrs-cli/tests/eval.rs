@@ -167,5 +167,5 @@ fn what_cannot_be_judged_is_said_in_one_line() {
     let config = at.join("a/config.toml");
     let recipe = std::fs::read_to_string(&config).expect("a recipe");
     std::fs::write(&config, recipe.replace("\"bfs\"", "\"bsf\"")).expect("written");
-    assert!(error(at, &["a"]).contains("a/config.toml: no algorithm is called `bsf`; did you mean `bfs`?"));
+    assert!(error(at, &["a"]).contains("a/config.toml: unknown algorithm `bsf`; did you mean `bfs`?"));
 }

@@ -129,7 +129,7 @@ pub enum CheckError {
 }
 
 /// Upper bound on the memory of one recording in its worst case. Well below the memory of an ordinary machine, so that no
-/// problem, however short its JSON, can exhaust it; far above the largest sample of the benchmark (about 20 MiB).
+/// problem, however short its JSON, can exhaust it; far above any sample of the benchmark (48 MiB in the worst case).
 pub const MAX_RECORDING_BYTES: usize = 4 << 30;
 
 /// Worst-case size of a recording of `n` nodes in bytes.

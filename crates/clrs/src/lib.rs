@@ -19,8 +19,8 @@
 //! |---|---|
 //! | [`registry`], [`algorithm`], [`algorithms`] | lookup by name, the traits, and the [32 built-in algorithms](algorithms) |
 //! | [`problems`], [`sampling`], [`random`] | problem types and distributions, samplers, `NumPy`'s `RandomState` |
-//! | [`spec`], [`probes`], [`cell`] | probes and specs, the macro that declares them, the Rust types of cells |
-//! | [`recorder`], [`trajectory`], [`column`], [`trace`] | recording and storage of samples, traces as JSON documents |
+//! | [`spec`], [`probes`](mod@probes), [`cell`] | probes and specs, the macro that declares them, the Rust types of cells |
+//! | [`recorder`], [`trajectory`], [`column`](mod@column), [`trace`] | recording and storage of samples, traces as JSON documents |
 //! | [`batch`], [`transform`], [`training`] | dense batches and their transforms, options for training |
 //! | [`score`] | the reference's scores, validity and exact match |
 //! | [`clrs30`], [`hash`], [`digest`] | the benchmark's sets, their content hashes, digests of dense arrays |

@@ -46,7 +46,7 @@ fn run<P: Problem>(name: &str, problem: &P) -> Recorder {
     recorder
 }
 
-/// An answer that is made of nodes: pointers, or the one that is meant.
+/// An output of nodes: pointers, or the node of a one-hot mask.
 fn pointers<P: Problem>(name: &str, output: &str, problem: &P) -> Vec<usize> {
     match run(name, problem).last().and_then(|run| run.get(output)) {
         Some(Cells::Node(nodes)) => nodes.iter().map(|&node| node as usize).collect(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clrs::clrs30::{BenchmarkSet, Split, Version};
 use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
-use clrs::{AnyAlgorithm, Kind, Probe, Spec, Trajectories};
+use clrs::{AnyAlgorithm, Probe, Spec, Trajectories};
 use clrs_store::Set;
 
 use super::error::DataError;
@@ -56,8 +56,7 @@ pub fn network_spec(recipe: &Recipe, recorded: &Spec, algorithm: &'static dyn An
 /// Restricts samples to the probes of a spec.
 pub fn with_spec(samples: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
     // In clrs30@1.0.0 a permutation is a plain pointer.
-    let plain = |kind: Kind| if kind == Kind::Permutation { Kind::Pointer } else { kind };
-    let same = |a: &Probe, b: &Probe| (a.stage, a.location, plain(a.kind)) == (b.stage, b.location, plain(b.kind));
+    let same = |a: &Probe, b: &Probe| (a.stage, a.location, a.kind.plain()) == (b.stage, b.location, b.kind.plain());
     let exists = |probe: &Probe| samples.spec().get(&probe.name).is_some_and(|other| same(other, probe));
     if let Some(missing) = spec.iter().find(|probe| !exists(probe)) {
         let (algorithm, probe) = (algorithm.name().into(), missing.name.to_string());

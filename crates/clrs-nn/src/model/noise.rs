@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn dropout_zeroes_where_the_draw_is_below_the_probability_and_scales_the_rest() {
         let rows = Tensor::<2>::from_data(TensorData::new(vec![1.0f32, -2.0, 3.0, 4.0, 5.0, -6.0], [2, 3]), &Device::flex());
-        let found = values(dropout(rows.clone(), 0.25, &mut RandomState::new(3)));
-        let keep = |value: f32, draw: f64| if draw < 0.25 { 0.0 } else { value * (4.0 / 3.0) };
+        let found = values(dropout(rows.clone(), 0.5, &mut RandomState::new(3)));
+        let keep = |value: f32, draw: f64| if draw < 0.5 { 0.0 } else { value * 2.0 };
         let expected: Vec<f32> = values(rows).into_iter().zip(uniform(3, 6)).map(|(value, draw)| keep(value, draw)).collect();
         assert_eq!(found, expected);
         assert!(found.contains(&0.0) && found.iter().any(|value| *value != 0.0), "both cases occur: {found:?}");

@@ -46,7 +46,7 @@ impl Distribution for UniformDimensions {
         ensure_valid(low >= 0.0, || format!("`low` is {low}; dimensions must not be negative"))?;
         // Random doubles are multiples of 2^-53, so all dimensions below such a bound are measurable.
         ensure_valid(high == 0.0 || (1e-80..=1e100).contains(&high), || {
-            format!("`high` is {high}; it must be 0 or between 1e-80 and 1e100")
+            format!("`high` is {high:e}; it must be 0 or between 1e-80 and 1e100")
         })?;
         measurable("low", &[low])
     }

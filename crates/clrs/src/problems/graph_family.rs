@@ -233,7 +233,7 @@ mod tests {
         options.apply("graphs", &mut graphs).expect("options of graphs");
         graphs.validate(n).expect("valid options");
         let mut random = RandomState::new(5);
-        (0..20).map(move |_| graphs.draw(n, &mut random).expect("drawn").weights)
+        (0..20).map(move |_| graphs.draw(n, &mut random).expect("a graph").weights)
     }
 
     fn names() -> impl Iterator<Item = String> {
@@ -413,7 +413,7 @@ mod tests {
         let mut graphs = RandomGraphs::erdos_renyi(Structure::Undirected, 0.5).weighted();
         let options = SamplerOptions::parse(["graph=tree", "low=2", "high=3"]).expect("option=value");
         options.apply("graphs", &mut graphs).expect("options of graphs");
-        let weights = graphs.draw(30, &mut RandomState::new(1)).expect("drawn").weights;
+        let weights = graphs.draw(30, &mut RandomState::new(1)).expect("a graph").weights;
         assert!(weights.symmetric().is_ok());
         let present: Vec<f64> = weights.cells().iter().copied().filter(|&weight| weight != 0.0).collect();
         assert!(present.len() == 58 && present.iter().all(|weight| (2.0..3.0).contains(weight)));

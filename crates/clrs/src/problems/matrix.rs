@@ -68,8 +68,8 @@ impl Matrix {
     /// Checks that every weight is a non-negative integer, for algorithms whose `A` is int64 in dense arrays.
     pub fn integer_weights(&self) -> Result<(), InvalidProblem> {
         #[expect(clippy::cast_possible_truncation, reason = "the comparison detects values that do not fit")]
-        let whole = |&weight: &f64| (0.0..=2f64.powi(53)).contains(&weight) && (weight as i64) as f64 == weight;
-        ensure_valid(self.cells.iter().all(whole), || "`weights` has a number that is not a non-negative integer".into())
+        let is_integer = |&weight: &f64| (0.0..=2f64.powi(53)).contains(&weight) && (weight as i64) as f64 == weight;
+        ensure_valid(self.cells.iter().all(is_integer), || "`weights` has a number that is not a non-negative integer".into())
     }
 
     /// Checks that no weight is negative, for algorithms that are incorrect or do not terminate otherwise.

@@ -125,7 +125,7 @@ impl Distribution for RandomGraphs {
                 "`low` is negative; weights of undirected graphs are square roots of products".into()
             })?;
             ensure_valid(self.structure != Structure::Undirected || (high * high).is_finite(), || {
-                format!("`high` is {high}; weights of undirected graphs are square roots of products, which overflow")
+                format!("`high` is {high:e}; weights of undirected graphs are square roots of products, which overflow")
             })?;
         }
         Ok(())
@@ -243,7 +243,7 @@ mod tests {
     fn draw(graphs: &RandomGraphs, sizes: impl IntoIterator<Item = usize>) -> Vec<Matrix> {
         let mut random = RandomState::new(3);
         let sizes = sizes.into_iter().flat_map(|n| std::iter::repeat_n(n, 20));
-        sizes.map(|n| graphs.draw(n, &mut random).expect("drawn").weights).collect()
+        sizes.map(|n| graphs.draw(n, &mut random).expect("a graph").weights).collect()
     }
 
     fn edges(weights: &Matrix) -> usize {
@@ -326,7 +326,7 @@ mod tests {
         let graphs = RandomSourcedGraphs(RandomGraphs::erdos_renyi(Structure::Undirected, 0.5));
         let mut random = RandomState::new(1);
         let mut counts = [0; 5];
-        (0..100).for_each(|_| counts[graphs.draw(5, &mut random).expect("drawn").source] += 1);
+        (0..100).for_each(|_| counts[graphs.draw(5, &mut random).expect("a graph").source] += 1);
         assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
     }
 

@@ -58,7 +58,7 @@ impl Distribution for RandomSegments {
         let &RandomSegments { low, high } = self;
         ensure_valid(low < high, || format!("`low` ({low}) must be less than `high` ({high})"))?;
         ensure_valid([low, high].iter().all(|bound| bound.abs() <= 1e50) && high - low >= 1e-50, || {
-            format!("the range from {low} to {high} is too wide or too narrow for products of coordinates")
+            format!("the range from {low:e} to {high:e} is too wide or too narrow for products of coordinates")
         })
     }
 

@@ -188,6 +188,7 @@ macro_rules! options {
     ) => {
         $(#[$attribute])*
         #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
         #[allow(clippy::doc_markdown, reason = "descriptions are also terminal text")]
         $visible struct $name { $($(#[doc = $doc])* pub $field: $type),* }
 

@@ -40,7 +40,7 @@ impl<A: Algorithm> TypedProblemBuffer<A> {
     pub fn new(size: usize, options: &SamplerOptions) -> Result<TypedProblemBuffer<A>, SampleError> {
         let mut distribution = Configured::<A>::default();
         options.apply(A::NAME, &mut distribution)?;
-        ensure_valid(size > 0, || "the size is 0; it must be at least 1".into())?;
+        ensure_valid(size > 0, || "size 0 is too small; it must be at least 1".into())?;
         size_fits::<A>(size)?;
         distribution.benchmark.validate(size)?;
         let decimals = distribution.common.truncate_decimals;

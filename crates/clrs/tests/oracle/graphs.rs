@@ -82,7 +82,7 @@ fn path_weight(weights: &Matrix, source: usize, pi: &[u32], node: usize) -> Opti
     None
 }
 
-/// The least weight of all paths that visit no node twice; `None` where there is no path.
+/// Minimum weight of all simple paths from the source; `None` if there is no path.
 fn lightest_paths(weights: &Matrix, source: usize) -> Vec<Option<f64>> {
     fn walk(weights: &Matrix, path: &mut Vec<usize>, weight: f64, lightest: &mut [Option<f64>]) {
         let node = *path.last().expect("starts at the source");

@@ -304,10 +304,10 @@ mod tests {
     fn finds_the_maximum_subarray_of_the_textbook() {
         let key = vec![13., -3., -25., 20., -3., -16., -23., 18., 20., -7., 12., -5., -22., 15., -4., 7.];
         let mut recorder = Recorder::new::<FindMaximumSubarray>();
-        recorder.record::<FindMaximumSubarray>(&Keys { key }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!((run.get("start"), run.get("end")), (Some(Cells::Node(&[7])), Some(Cells::Node(&[10]))));
-        let Some(Cells::Scalar(cross)) = run.get("cross_sum") else { panic!("a number per row") };
+        recorder.record::<FindMaximumSubarray>(&Keys { key }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!((sample.get("start"), sample.get("end")), (Some(Cells::Node(&[7])), Some(Cells::Node(&[10]))));
+        let Some(Cells::Scalar(cross)) = sample.get("cross_sum") else { panic!("a number per row") };
         assert_eq!(cross.last(), Some(&43.0));
     }
 
@@ -315,8 +315,8 @@ mod tests {
     fn the_number_of_steps_depends_on_the_size_alone() {
         for n in 2..40 {
             let mut recorder = Recorder::new::<FindMaximumSubarray>();
-            recorder.record::<FindMaximumSubarray>(&Keys { key: positions(n) }).expect("valid");
-            assert_eq!(recorder.last().expect("recorded").steps(), FindMaximumSubarray::max_steps(n));
+            recorder.record::<FindMaximumSubarray>(&Keys { key: positions(n) }).expect("a valid problem");
+            assert_eq!(recorder.last().expect("a recorded sample").steps(), FindMaximumSubarray::max_steps(n));
         }
     }
 
@@ -325,16 +325,16 @@ mod tests {
     fn keys_so_large_that_a_tenth_is_lost_are_no_trouble() {
         let mut recorder = Recorder::new::<FindMaximumSubarray>();
         let keys = Keys { key: vec![-1e17, 1e17, 2e17, -1e17] };
-        recorder.record::<FindMaximumSubarray>(&keys).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!((run.get("start"), run.get("end")), (Some(Cells::Node(&[1])), Some(Cells::Node(&[2]))));
+        recorder.record::<FindMaximumSubarray>(&keys).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!((sample.get("start"), sample.get("end")), (Some(Cells::Node(&[1])), Some(Cells::Node(&[2]))));
     }
 
     #[test]
-    fn one_key_is_refused() {
+    fn one_key_is_rejected() {
         let alone = Keys { key: vec![1.0] };
-        let refused = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&alone);
-        let reason = refused.expect_err("nothing to tell").to_string();
+        let rejected = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&alone);
+        let reason = rejected.expect_err("nothing to tell").to_string();
         assert_eq!(reason, "find_maximum_subarray needs at least 2 nodes, found 1");
     }
 }

@@ -127,20 +127,20 @@ mod tests {
     fn finds_the_maximum_subarray_of_the_textbook() {
         let key = vec![13., -3., -25., 20., -3., -16., -23., 18., 20., -7., 12., -5., -22., 15., -4., 7.];
         let mut recorder = Recorder::new::<FindMaximumSubarrayKadane>();
-        recorder.record::<FindMaximumSubarrayKadane>(&Keys { key }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!((run.get("start"), run.get("end")), (Some(Cells::Node(&[7])), Some(Cells::Node(&[10]))));
-        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7])));
-        let Some(Cells::Scalar(best)) = run.get("best_sum") else { panic!("a number per row") };
+        recorder.record::<FindMaximumSubarrayKadane>(&Keys { key }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!((sample.get("start"), sample.get("end")), (Some(Cells::Node(&[7])), Some(Cells::Node(&[10]))));
+        assert_eq!(sample.get("i"), Some(Cells::Node(&[0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7])));
+        let Some(Cells::Scalar(best)) = sample.get("best_sum") else { panic!("a number per row") };
         assert_eq!(best[..8], [13.0, 13.0, 13.0, 20.0, 20.0, 20.0, 20.0, 20.0]);
         assert_eq!(best[15], 43.0);
     }
 
     #[test]
-    fn keys_that_cannot_be_added_up_are_refused() {
+    fn keys_whose_sum_overflows_are_rejected() {
         let large = Keys { key: vec![1e308, 1e308] };
         let mut recorder = Recorder::new::<FindMaximumSubarrayKadane>();
-        let refused = recorder.record::<FindMaximumSubarrayKadane>(&large).expect_err("too large");
-        assert_eq!(refused.to_string(), "the values of `key` are too large: their sum overflows");
+        let rejected = recorder.record::<FindMaximumSubarrayKadane>(&large).expect_err("too large");
+        assert_eq!(rejected.to_string(), "the values of `key` are too large: their sum overflows");
     }
 }

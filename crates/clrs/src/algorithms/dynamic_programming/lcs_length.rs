@@ -213,9 +213,9 @@ mod tests {
     #[test]
     fn finds_the_four_letters_of_the_textbook() {
         let mut recorder = LcsLength.recorder();
-        LcsLength.record_json(r#"{"first": "abcbdab", "second": "bdcaba"}"#, &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Scalar(c)) = run.get("c") else { panic!("lengths") };
+        LcsLength.record_json(r#"{"first": "abcbdab", "second": "bdcaba"}"#, &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Scalar(c)) = sample.get("c") else { panic!("lengths") };
         let last = &c[c.len() - 13 * 13..];
         let row = |i: usize| &last[i * 13 + 7..][..6];
         assert_eq!(row(0), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
@@ -225,15 +225,15 @@ mod tests {
 
     #[test]
     fn check_accepts_any_arrow_that_keeps_the_length() {
-        let pair = StringPair::from_json(r#"{"first": "ab", "second": "ba"}"#).expect("valid");
+        let pair = StringPair::from_json(r#"{"first": "ab", "second": "ba"}"#).expect("a valid problem");
         let mut recorder = LcsLength.recorder();
-        LcsLength.record_json(&pair.to_json(), &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Class(b)) = run.get("b") else { panic!("arrows") };
+        LcsLength.record_json(&pair.to_json(), &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Class(b)) = sample.get("b") else { panic!("arrows") };
         let accepts = |row: usize, column: usize, arrow: i8| {
             let mut b = b.to_vec();
             b[row * 4 + column] = arrow;
-            LcsLength.check(4, &run.stage(Stage::Input), &[Cells::Class(&b)]).is_ok()
+            LcsLength.check(4, &sample.stage(Stage::Input), &[Cells::Class(&b)]).is_ok()
         };
         let right = |row, column| [-1, 0, 1, 2, 3].map(|arrow| accepts(row, column, arrow));
         assert_eq!(right(0, 2), [false, false, true, true, false], "a against b: 0 either way");
@@ -243,8 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn other_letters_and_empty_strings_are_refused() {
-        let reason = |json| LcsLength.record_json(json, &mut LcsLength.recorder()).expect_err("bad").to_string();
+    fn other_letters_and_empty_strings_are_rejected() {
+        let reason = |json| LcsLength.record_json(json, &mut LcsLength.recorder()).expect_err("an invalid problem").to_string();
         assert!(reason(r#"{"first": "abe", "second": "a"}"#).contains("`e` is not one of the letters a, b, c, d"));
         assert_eq!(reason(r#"{"first": "ab", "second": ""}"#), "`second` is empty");
     }

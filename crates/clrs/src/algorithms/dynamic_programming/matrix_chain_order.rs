@@ -201,9 +201,9 @@ mod tests {
 
     fn splits(dimensions: &[f64]) -> Output {
         let mut recorder = Recorder::new::<MatrixChainOrder>();
-        recorder.record::<MatrixChainOrder>(&MatrixChain { dimensions: dimensions.into() }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Node(s)) = run.get("s") else { panic!("pointers") };
+        recorder.record::<MatrixChainOrder>(&MatrixChain { dimensions: dimensions.into() }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Node(s)) = sample.get("s") else { panic!("pointers") };
         Output { s: s.iter().map(|&k| k as usize).collect() }
     }
 
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn check_accepts_any_split_of_least_cost_and_does_not_judge_other_cells() {
+    fn check_accepts_any_split_of_minimum_cost_and_ignores_other_cells() {
         let chain = MatrixChain { dimensions: vec![1.0; 4] };
         let accepts = |cell: (usize, usize), k| {
             let mut output = splits(&chain.dimensions);
@@ -246,10 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_that_could_not_be_compared_are_refused() {
+    fn dimensions_that_could_not_be_compared_are_rejected() {
         let reason = |json| {
-            let refused = MatrixChainOrder.record_json(json, &mut MatrixChainOrder.recorder());
-            refused.expect_err("bad").to_string()
+            let rejected = MatrixChainOrder.record_json(json, &mut MatrixChainOrder.recorder());
+            rejected.expect_err("an invalid problem").to_string()
         };
         assert_eq!(reason(r#"{"dimensions": [1, -2]}"#), "`dimensions` has a negative number");
         assert!(reason(r#"{"dimensions": [1e200, 1e200, 0]}"#).contains("between 1e-100 and 1e100"));

@@ -177,21 +177,21 @@ mod tests {
     #[test]
     fn finds_the_tree_of_the_textbook() {
         let mut recorder = OptimalBst.recorder();
-        OptimalBst.record_json(TEXTBOOK, &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let (Some(Cells::Node(root)), Some(Cells::Scalar(e))) = (run.get("root"), run.get("e")) else { panic!("a table") };
+        OptimalBst.record_json(TEXTBOOK, &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let (Some(Cells::Node(root)), Some(Cells::Scalar(e))) = (sample.get("root"), sample.get("e")) else { panic!("a table") };
         assert_eq!([root[5], root[1], root[2 * 6 + 5]], [1, 0, 4]);
         assert!(same_cost(e[5 * 36 + 5], 2.75));
-        assert_eq!(run.steps(), 6);
+        assert_eq!(sample.steps(), 6);
     }
 
     #[test]
-    fn check_accepts_any_root_of_least_cost_and_does_not_judge_other_cells() {
+    fn check_accepts_any_root_of_minimum_cost_and_ignores_other_cells() {
         let even = SearchProbabilities { key_probabilities: vec![0.2; 2], gap_probabilities: vec![0.2; 3] };
         let mut recorder = OptimalBst.recorder();
-        OptimalBst.record_json(&even.to_json(), &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let accepts = |root: [u32; 9]| OptimalBst.check(3, &run.stage(Stage::Input), &[Cells::Node(&root)]).is_ok();
+        OptimalBst.record_json(&even.to_json(), &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let accepts = |root: [u32; 9]| OptimalBst.check(3, &sample.stage(Stage::Input), &[Cells::Node(&root)]).is_ok();
         assert!(accepts([0, 0, 0, 0, 0, 1, 0, 0, 0]) && accepts([0, 0, 1, 0, 0, 1, 0, 0, 0]), "either key of two");
         assert!(accepts([2, 0, 0, 1, 2, 1, 2, 1, 2]), "cells that are no trees");
         assert!(!accepts([0, 0, 2, 0, 0, 1, 0, 0, 0]), "no key");
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn probabilities_must_be_valid() {
-        let reason = |json| OptimalBst.record_json(json, &mut OptimalBst.recorder()).expect_err("bad").to_string();
+        let reason = |json| OptimalBst.record_json(json, &mut OptimalBst.recorder()).expect_err("an invalid problem").to_string();
         assert_eq!(reason(r#"{"key_chances": [0.5], "gap_chances": [0.5]}"#), "optimal_bst needs at least 2 nodes, found 1");
         assert_eq!(reason(r#"{"key_chances": [], "gap_chances": [0.5, 0.5]}"#), "0 keys need 1 gap probabilities, found 2");
         assert_eq!(reason(r#"{"key_chances": [-0.5], "gap_chances": [0.5, 0]}"#), "a probability is negative");

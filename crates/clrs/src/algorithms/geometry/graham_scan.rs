@@ -105,10 +105,10 @@ impl Algorithm for GrahamScan {
         scan.phase = ANGLES_KNOWN;
         hints.push(scan.hint());
 
-        for (place, node) in by_angle(points, &scan.atans, best).into_iter().enumerate() {
+        for (index, node) in by_angle(points, &scan.atans, best).into_iter().enumerate() {
             scan.i = node;
             let top_two = |scan: &Scan| [points[scan.stack_prev[scan.last_stack]], points[scan.last_stack]];
-            while place >= 2 && scan.last_stack != best && turns_right(top_two(&scan), points[node]) {
+            while index >= 2 && scan.last_stack != best && turns_right(top_two(&scan), points[node]) {
                 scan.take_off();
                 hints.push(scan.hint());
             }
@@ -210,11 +210,14 @@ mod tests {
     /// What the run answers; the check has accepted it.
     fn hull(points: &[Point]) -> Vec<i8> {
         let mut recorder = GrahamScan.recorder();
-        recorder.record::<GrahamScan>(&Points { points: points.into() }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let verdict = GrahamScan.check(run.nodes(), &run.stage(Stage::Input), &run.stage(Stage::Output));
-        assert!(verdict.is_ok() && run.steps() <= AnyAlgorithm::max_steps(&GrahamScan, run.nodes()), "{verdict:?} on {points:?}");
-        let Some(Cells::Class(in_hull)) = run.get("in_hull") else { panic!("a mask") };
+        recorder.record::<GrahamScan>(&Points { points: points.into() }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let result = GrahamScan.check(sample.nodes(), &sample.stage(Stage::Input), &sample.stage(Stage::Output));
+        assert!(
+            result.is_ok() && sample.steps() <= AnyAlgorithm::max_steps(&GrahamScan, sample.nodes()),
+            "{result:?} on {points:?}"
+        );
+        let Some(Cells::Class(in_hull)) = sample.get("in_hull") else { panic!("a mask") };
         in_hull.to_vec()
     }
 
@@ -244,15 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn options_that_leave_no_points_are_refused() {
-        let refused = |options: &[&str]| {
-            let settings = crate::SamplerOptions::parse(options.iter().copied()).expect("well formed");
-            GrahamScan.problem_buffer(5, &settings).err().map(|error| error.to_string())
+    fn options_that_leave_no_points_are_rejected() {
+        let rejected = |options: &[&str]| {
+            let parsed = crate::SamplerOptions::parse(options.iter().copied()).expect("option=value");
+            GrahamScan.problem_buffer(5, &parsed).err().map(|error| error.to_string())
         };
-        assert_eq!(refused(&["radius=-1", "collineararity_eps=0"]), None);
-        assert!(refused(&["collineararity_eps=11"]).expect("refused").contains("are collinear"));
-        assert!(refused(&["radius=0"]).expect("refused").contains("are collinear"));
-        assert!(refused(&["radius=1e200"]).expect("refused").contains("`radius` must be"));
-        assert!(refused(&["collinearity_resampling_attempts=0"]).expect("refused").contains("must be at least 1"));
+        assert_eq!(rejected(&["radius=-1", "collineararity_eps=0"]), None);
+        assert!(rejected(&["collineararity_eps=11"]).expect("rejected").contains("are collinear"));
+        assert!(rejected(&["radius=0"]).expect("rejected").contains("are collinear"));
+        assert!(rejected(&["radius=1e200"]).expect("rejected").contains("`radius` must be"));
+        assert!(rejected(&["collinearity_resampling_attempts=0"]).expect("rejected").contains("must be at least 1"));
     }
 }

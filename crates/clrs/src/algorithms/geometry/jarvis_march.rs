@@ -170,14 +170,14 @@ mod tests {
     /// What the run answers; the check has accepted it.
     fn hull(points: &[Point]) -> Vec<i8> {
         let mut recorder = JarvisMarch.recorder();
-        recorder.record::<JarvisMarch>(&Points { points: points.into() }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let verdict = JarvisMarch.check(run.nodes(), &run.stage(Stage::Input), &run.stage(Stage::Output));
+        recorder.record::<JarvisMarch>(&Points { points: points.into() }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let result = JarvisMarch.check(sample.nodes(), &sample.stage(Stage::Input), &sample.stage(Stage::Output));
         assert!(
-            verdict.is_ok() && run.steps() <= AnyAlgorithm::max_steps(&JarvisMarch, run.nodes()),
-            "{verdict:?} on {points:?}"
+            result.is_ok() && sample.steps() <= AnyAlgorithm::max_steps(&JarvisMarch, sample.nodes()),
+            "{result:?} on {points:?}"
         );
-        let Some(Cells::Class(in_hull)) = run.get("in_hull") else { panic!("a mask") };
+        let Some(Cells::Class(in_hull)) = sample.get("in_hull") else { panic!("a mask") };
         in_hull.to_vec()
     }
 

@@ -152,17 +152,17 @@ mod tests {
     /// What the run answers, and whether the check accepts that and refuses the opposite.
     fn answer(first: [Point; 2], second: [Point; 2]) -> (bool, bool) {
         let mut recorder = SegmentsIntersect.recorder();
-        recorder.record::<SegmentsIntersect>(&Segments { first, second }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Class(&[answer])) = run.get("intersect") else { panic!("a mask") };
-        let accepts = |answer| SegmentsIntersect.check(4, &run.stage(Stage::Input), &[Cells::Class(&[answer])]).is_ok();
+        recorder.record::<SegmentsIntersect>(&Segments { first, second }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Class(&[answer])) = sample.get("intersect") else { panic!("a mask") };
+        let accepts = |answer| SegmentsIntersect.check(4, &sample.stage(Stage::Input), &[Cells::Class(&[answer])]).is_ok();
         assert!(accepts(answer));
         (answer == 1, !accepts(1 - answer))
     }
 
     /// CLRS figure 33.3: crossing, apart, touching, in line.
     #[test]
-    fn crossings_and_touches_are_told_from_all_else() {
+    fn intersections_and_touches_are_detected() {
         let flat = [[0.0, 0.0], [4.0, 0.0]];
         assert_eq!(answer(flat, [[1.0, -1.0], [2.0, 3.0]]), (true, true), "crosses");
         assert_eq!(answer(flat, [[1.0, 1.0], [2.0, 3.0]]), (false, true), "on one side");
@@ -176,22 +176,22 @@ mod tests {
 
     /// In tenths the third point is on the way between the first two; as doubles it lies beside, too near for rounding.
     #[test]
-    fn where_rounding_decides_the_exact_answer_is_right_too() {
+    fn check_accepts_the_exact_answer_where_rounding_decides() {
         let [from, to, beside] = [1.0, 5.0, 2.0].map(|times| [0.1 * times, 0.1 * 3.0 * times]);
         assert_eq!(exact_turn(from, to, beside), Ordering::Less);
         assert_eq!(answer([from, to], [beside, [3.0, 0.0]]), (true, false));
     }
 
     #[test]
-    fn ranges_without_crossings_are_refused() {
-        let refused = |options: [&str; 2]| {
+    fn ranges_without_crossings_are_rejected() {
+        let rejected = |options: [&str; 2]| {
             SegmentsIntersect
-                .problem_buffer(4, &crate::SamplerOptions::parse(options).expect("well formed"))
+                .problem_buffer(4, &crate::SamplerOptions::parse(options).expect("option=value"))
                 .err()
                 .map(|error| error.to_string())
         };
-        assert!(refused(["low=1", "high=1"]).expect("refused").starts_with("`low` (1) must be less than `high` (1)"));
-        assert!(refused(["low=0", "high=1e-200"]).expect("refused").contains("too narrow"));
-        assert_eq!(refused(["low=-3", "high=5"]), None);
+        assert!(rejected(["low=1", "high=1"]).expect("rejected").starts_with("`low` (1) must be less than `high` (1)"));
+        assert!(rejected(["low=0", "high=1e-200"]).expect("rejected").contains("too narrow"));
+        assert_eq!(rejected(["low=-3", "high=5"]), None);
     }
 }

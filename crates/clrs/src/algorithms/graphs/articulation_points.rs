@@ -261,15 +261,15 @@ mod tests {
     #[test]
     fn a_shared_corner_and_the_inside_of_a_tail_cut() {
         let mut recorder = Recorder::new::<ArticulationPoints>();
-        recorder.record::<ArticulationPoints>(&bow_tie()).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("is_cut"), Some(Cells::Class(&[1, 0, 0, 0, 1, 1, 0])));
+        recorder.record::<ArticulationPoints>(&bow_tie()).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("is_cut"), Some(Cells::Class(&[1, 0, 0, 0, 1, 1, 0])));
     }
 
     #[test]
-    fn check_names_the_node_that_is_judged_wrongly() {
+    fn check_reports_the_incorrect_node() {
         let reason = |is_cut: [bool; 7]| {
-            ArticulationPoints::check(&bow_tie(), &Output { is_cut: is_cut.into() }).expect_err("wrong").to_string()
+            ArticulationPoints::check(&bow_tie(), &Output { is_cut: is_cut.into() }).expect_err("an incorrect output").to_string()
         };
         assert_eq!(reason([true; 7]), "`is_cut` is true at node 1, but its neighbours are not parted without it");
         assert_eq!(reason([false; 7]), "`is_cut` is false at node 0, but its neighbours are parted without it");
@@ -279,17 +279,17 @@ mod tests {
     fn the_complete_graph_with_loops_takes_the_most_steps() {
         for n in 1..8 {
             let mut recorder = Recorder::new::<ArticulationPoints>();
-            recorder.record::<ArticulationPoints>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("valid");
-            assert_eq!(recorder.last().expect("recorded").steps(), ArticulationPoints::max_steps(n));
+            recorder.record::<ArticulationPoints>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("a valid problem");
+            assert_eq!(recorder.last().expect("a recorded sample").steps(), ArticulationPoints::max_steps(n));
         }
     }
 
     #[test]
-    fn directed_graphs_are_refused() {
+    fn directed_graphs_are_rejected() {
         let json = r#"{"weights": [[0,1],[0,0]]}"#;
-        let refused = Recorder::new::<ArticulationPoints>()
+        let rejected = Recorder::new::<ArticulationPoints>()
             .record::<ArticulationPoints>(&Graph::from_json(json).expect("a graph"))
             .expect_err("directed");
-        assert_eq!(refused.to_string(), "the graph is directed: `weights` is not symmetric");
+        assert_eq!(rejected.to_string(), "the graph is directed: `weights` is not symmetric");
     }
 }

@@ -170,10 +170,10 @@ mod tests {
 
     #[test]
     fn relaxes_the_books_figure_in_five_rounds() {
-        let recorder = record(FIGURE).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 2, 3, 0, 1])));
-        let Some(Cells::Scalar(d)) = run.get("d") else { panic!("lengths") };
+        let recorder = record(FIGURE).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 2, 3, 0, 1])));
+        let Some(Cells::Scalar(d)) = sample.get("d") else { panic!("lengths") };
         let rounds: Vec<&[f64]> = d.chunks(5).collect();
         assert_eq!(rounds[1], [0.0, 6.0, 0.0, 7.0, 0.0]);
         assert_eq!(rounds[2], [0.0, 6.0, 4.0, 7.0, 2.0]);
@@ -184,28 +184,29 @@ mod tests {
 
     #[test]
     fn a_node_at_distance_zero_is_gone_on_from() {
-        let recorder = record(r#"{"weights": [[0,1,0,0],[0,0,-1,0],[0,0,0,2],[0,0,0,0]], "source": 0}"#).expect("valid");
-        assert_eq!(recorder.last().expect("recorded").get("pi"), Some(Cells::Node(&[0, 0, 1, 2])));
+        let recorder =
+            record(r#"{"weights": [[0,1,0,0],[0,0,-1,0],[0,0,0,2],[0,0,0,0]], "source": 0}"#).expect("a valid problem");
+        assert_eq!(recorder.last().expect("a recorded sample").get("pi"), Some(Cells::Node(&[0, 0, 1, 2])));
     }
 
     #[test]
-    fn cycles_below_zero_are_refused_where_the_source_reaches_them() {
-        let refused = |json| record(json).err().map(|error| error.to_string());
+    fn reachable_negative_cycles_are_rejected() {
+        let rejected = |json| record(json).err().map(|error| error.to_string());
         let reason = "from 0, a cycle can be reached whose weights add up to less than 0, or to 0 but for rounding";
         let undirected = r#"{"weights": [[0,1,0],[1,0,-1],[0,-1,0]], "source": 0}"#;
-        assert_eq!(refused(undirected).as_deref(), Some(reason));
-        assert_eq!(refused(r#"{"weights": [[0,1],[0,-1]], "source": 0}"#).as_deref(), Some(reason), "a loop");
-        assert_eq!(refused(r#"{"weights": [[0,0,1],[0,-1,1],[0,0,0]], "source": 0}"#), None, "out of reach");
-        assert_eq!(refused(r#"{"weights": [[0,1,0],[0,0,2],[0,-2,0]], "source": 0}"#), None, "exactly 0");
+        assert_eq!(rejected(undirected).as_deref(), Some(reason));
+        assert_eq!(rejected(r#"{"weights": [[0,1],[0,-1]], "source": 0}"#).as_deref(), Some(reason), "a loop");
+        assert_eq!(rejected(r#"{"weights": [[0,0,1],[0,-1,1],[0,0,0]], "source": 0}"#), None, "out of reach");
+        assert_eq!(rejected(r#"{"weights": [[0,1,0],[0,0,2],[0,-2,0]], "source": 0}"#), None, "exactly 0");
         let vanishes = r#"{"weights": [[0,1,0],[0,0,1e20],[0,-1e20,0]], "source": 0}"#;
-        assert_eq!(refused(vanishes).as_deref(), Some(reason), "1 + 1e20 - 1e20 is 0 in floating point");
+        assert_eq!(rejected(vanishes).as_deref(), Some(reason), "1 + 1e20 - 1e20 is 0 in floating point");
     }
 
     #[test]
     fn check_accepts_either_of_two_shortest_paths_and_no_cycle_of_weight_zero() {
         let graph = r#"{"weights": [[0,1,3,0],[0,0,2,0],[0,-2,0,4],[0,0,0,0]], "source": 0}"#;
-        let graph = SourcedGraph::from_json(graph).expect("valid");
-        let reason = |pi: [usize; 4]| BellmanFord::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
+        let graph = SourcedGraph::from_json(graph).expect("a valid problem");
+        let reason = |pi: [usize; 4]| BellmanFord::check(&graph, &Output { pi: pi.into() }).err().map(|failure| failure.0);
         assert_eq!(reason([0, 0, 0, 2]), None);
         assert_eq!(reason([0, 0, 1, 2]), None);
         assert_eq!(reason([0, 2, 0, 2]), None);

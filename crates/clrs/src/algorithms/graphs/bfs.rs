@@ -149,19 +149,19 @@ mod tests {
     #[test]
     fn reaches_a_diamond_in_two_layers_and_the_far_corner_may_have_either_parent() {
         let mut recorder = Bfs.recorder();
-        Bfs.record_json(DIAMOND, &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 0, 0, 1])));
-        assert_eq!(run.get("reach_h"), Some(Cells::Class(&[1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1])));
+        Bfs.record_json(DIAMOND, &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 0, 0, 1])));
+        assert_eq!(sample.get("reach_h"), Some(Cells::Class(&[1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1])));
         for (parent, right) in [(1, true), (2, true), (0, false), (3, false)] {
-            let verdict = Bfs.check(4, &run.stage(Stage::Input), &[Cells::Node(&[0, 0, 0, parent])]);
-            assert_eq!(verdict.is_ok(), right, "parent {parent}: {verdict:?}");
+            let result = Bfs.check(4, &sample.stage(Stage::Input), &[Cells::Node(&[0, 0, 0, parent])]);
+            assert_eq!(result.is_ok(), right, "parent {parent}: {result:?}");
         }
     }
 
     #[test]
-    fn a_bad_problem_is_refused_with_its_reason() {
-        let reason = |json| Bfs.record_json(json, &mut Bfs.recorder()).expect_err("bad").to_string();
+    fn invalid_problems_are_rejected_with_a_reason() {
+        let reason = |json| Bfs.record_json(json, &mut Bfs.recorder()).expect_err("an invalid problem").to_string();
         assert_eq!(reason(r#"{"weights": [[0]], "source": 4}"#), "`source` is 4, but the graph has 1 nodes");
         assert_eq!(reason(r#"{"weights": [[-1]], "source": 0}"#), "`weights` has a number that is not a non-negative integer");
         assert!(reason(r#"{"weights": [[0]], "sorce": 0}"#).contains("unknown field `sorce`"));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_from_outside_are_refused_and_never_panic() {
+    fn malformed_columns_are_rejected_without_a_panic() {
         let inputs = [Cells::Scalar(&[0.0]), Cells::Node(&[0]), Cells::Scalar(&[f64::NAN]), Cells::Class(&[1])];
         let reason = |n, outputs: &[Cells<'_>]| match Bfs.check(n, &inputs, outputs) {
             Err(CheckError::Malformed(reason)) => reason.to_string(),

@@ -301,13 +301,13 @@ mod tests {
     #[test]
     fn matches_three_in_the_books_figure() {
         let mut recorder = BipartiteMatching.recorder();
-        BipartiteMatching.record_json(FIGURE, &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Class(in_matching)) = run.get("in_matching") else { panic!("edges") };
+        BipartiteMatching.record_json(FIGURE, &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Class(in_matching)) = sample.get("in_matching") else { panic!("edges") };
         let matched: Vec<(usize, usize)> =
             (1..6).flat_map(|u| (6..10).map(move |v| (u, v))).filter(|(u, v)| in_matching[u * 11 + v] == 1).collect();
         assert_eq!(matched, [(1, 6), (2, 8), (3, 7)]);
-        assert_eq!(run.steps(), 3 * (3 + 4) + 6, "three paths of three edges, and a search that finds none");
+        assert_eq!(sample.steps(), 3 * (3 + 4) + 6, "three paths of three edges, and a search that finds none");
     }
 
     /// The first path matches the two low nodes, which the second path has to take back.
@@ -315,28 +315,28 @@ mod tests {
     fn takes_an_earlier_choice_back() {
         let mut recorder = BipartiteMatching.recorder();
         let path = r#"{"left": 2, "right": 2, "edges": [[0,0],[0,1],[1,0]]}"#;
-        BipartiteMatching.record_json(path, &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Class(in_matching)) = run.get("in_matching") else { panic!("edges") };
+        BipartiteMatching.record_json(path, &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Class(in_matching)) = sample.get("in_matching") else { panic!("edges") };
         assert_eq!([in_matching[9], in_matching[10], in_matching[15]], [0, 1, 1]);
-        assert_eq!(run.steps(), (3 + 4) + (5 + 6) + 1);
+        assert_eq!(sample.steps(), (3 + 4) + (5 + 6) + 1);
     }
 
     #[test]
     fn check_accepts_any_maximum_matching_whatever_the_other_cells_hold() {
         let mut recorder = BipartiteMatching.recorder();
-        BipartiteMatching.record_json(FIGURE, &mut recorder).expect("valid");
-        let run = recorder.last().expect("recorded");
+        BipartiteMatching.record_json(FIGURE, &mut recorder).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
         let reason = |matched: &[(usize, usize)], elsewhere: i8, at_unmatched: i8| {
             let mut cells = [elsewhere; 121];
-            let graph = BipartiteGraph::from_json(FIGURE).expect("valid");
+            let graph = BipartiteGraph::from_json(FIGURE).expect("a valid problem");
             for (edges, answer) in [(&graph.edges[..], at_unmatched), (matched, 1)] {
                 for (l, r) in edges {
                     cells[(l + 1) * 11 + r + 6] = answer;
                 }
             }
-            let verdict = BipartiteMatching.check(11, &run.stage(Stage::Input), &[Cells::Class(&cells)]);
-            verdict.err().map(|wrong| wrong.to_string())
+            let result = BipartiteMatching.check(11, &sample.stage(Stage::Input), &[Cells::Class(&cells)]);
+            result.err().map(|failure| failure.to_string())
         };
         for elsewhere in [-1, 0, 1] {
             assert_eq!(reason(&[(1, 0), (4, 2), (2, 3)], elsewhere, 0), None);
@@ -350,8 +350,10 @@ mod tests {
     }
 
     #[test]
-    fn problems_that_are_no_bipartite_graph_are_refused() {
-        let reason = |json| BipartiteMatching.record_json(json, &mut BipartiteMatching.recorder()).expect_err("bad").to_string();
+    fn invalid_bipartite_graphs_are_rejected() {
+        let reason = |json| {
+            BipartiteMatching.record_json(json, &mut BipartiteMatching.recorder()).expect_err("an invalid problem").to_string()
+        };
         assert!(reason(r#"{"left": 1, "right": 1, "edges": [[0,1]]}"#).contains("`edges` has (0, 1)"));
         assert!(reason(r#"{"left": 0, "right": 0, "edges": []}"#).contains("needs at least 3 nodes"));
         assert!(reason(r#"{"left": 18446744073709551615, "right": 1, "edges": []}"#).contains("nodes are too many"));

@@ -281,14 +281,14 @@ mod tests {
     #[test]
     fn a_tail_is_a_bridge_and_a_triangle_has_none() {
         let mut recorder = Recorder::new::<Bridges>();
-        recorder.record::<Bridges>(&kite()).expect("valid");
-        let run = recorder.last().expect("recorded");
+        recorder.record::<Bridges>(&kite()).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
         let right = [0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, 1, -1, -1, 1, 0];
-        assert_eq!(run.get("is_bridge"), Some(Cells::Class(&right)));
+        assert_eq!(sample.get("is_bridge"), Some(Cells::Class(&right)));
     }
 
     #[test]
-    fn check_judges_edges_in_both_directions_and_nothing_else() {
+    fn check_compares_edges_in_both_directions_and_nothing_else() {
         let anything = [None, Some(false), Some(true)];
         let answer = |other: Option<bool>, there: Option<bool>, back: Option<bool>| {
             let mut is_bridge: Vec<Option<bool>> =
@@ -303,7 +303,7 @@ mod tests {
             let right = there == Some(true) && back == Some(true);
             assert_eq!(answer(None, there, back).is_ok(), right, "{there:?} and {back:?} on the bridge");
         }
-        let reason = answer(None, Some(true), None).expect_err("wrong").to_string();
+        let reason = answer(None, Some(true), None).expect_err("an incorrect output").to_string();
         assert_eq!(reason, "`is_bridge` from 3 to 2 is not given, not true");
     }
 
@@ -311,16 +311,16 @@ mod tests {
     fn the_complete_graph_with_loops_takes_the_most_steps() {
         for n in 1..8 {
             let mut recorder = Recorder::new::<Bridges>();
-            recorder.record::<Bridges>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("valid");
-            assert_eq!(recorder.last().expect("recorded").steps(), Bridges::max_steps(n));
+            recorder.record::<Bridges>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("a valid problem");
+            assert_eq!(recorder.last().expect("a recorded sample").steps(), Bridges::max_steps(n));
         }
     }
 
     #[test]
-    fn directed_graphs_are_refused() {
-        let refused = Recorder::new::<Bridges>()
+    fn directed_graphs_are_rejected() {
+        let rejected = Recorder::new::<Bridges>()
             .record::<Bridges>(&Graph::from_json(r#"{"weights": [[0,1],[0,0]]}"#).expect("a graph"))
             .expect_err("directed");
-        assert_eq!(refused.to_string(), "the graph is directed: `weights` is not symmetric");
+        assert_eq!(rejected.to_string(), "the graph is directed: `weights` is not symmetric");
     }
 }

@@ -256,11 +256,11 @@ mod tests {
         let book = format!(r#"{{"weights": {rows}, "source": 1}}"#);
         let mut recorder = Recorder::new::<DagShortestPaths>();
         recorder.record::<DagShortestPaths>(&SourcedGraph::from_json(&book).expect("a graph")).expect("acyclic");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 1, 1, 1, 3, 4])), "r cannot be reached");
-        let Some(Cells::Scalar(lengths)) = run.get("d") else { panic!("lengths are numbers") };
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 1, 1, 1, 3, 4])), "r cannot be reached");
+        let Some(Cells::Scalar(lengths)) = sample.get("d") else { panic!("lengths are numbers") };
         assert_eq!(lengths[lengths.len() - 6..], [0.0, 0.0, 2.0, 6.0, 5.0, 3.0]);
-        assert_eq!(run.steps(), 3 * 5 + 1);
+        assert_eq!(sample.steps(), 3 * 5 + 1);
     }
 
     #[test]
@@ -282,11 +282,11 @@ mod tests {
     }
 
     #[test]
-    fn cycles_and_endless_lengths_are_refused() {
+    fn cycles_and_infinite_lengths_are_rejected() {
         let reason = |json| {
             Recorder::new::<DagShortestPaths>()
                 .record::<DagShortestPaths>(&SourcedGraph::from_json(json).expect("a graph"))
-                .expect_err("bad")
+                .expect_err("an invalid problem")
                 .to_string()
         };
         assert!(reason(r#"{"weights": [[0,1],[1,0]], "source": 0}"#).contains("a cycle through node"));

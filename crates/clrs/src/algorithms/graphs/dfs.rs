@@ -231,16 +231,16 @@ mod tests {
     fn finds_the_forest_and_the_times_of_the_book() {
         let mut recorder = Recorder::new::<Dfs>();
         let book = graph(6, &[(0, 1), (0, 3), (1, 4), (2, 4), (2, 5), (3, 1), (4, 3), (5, 5)]);
-        recorder.record::<Dfs>(&book).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 0, 2, 4, 1, 2])));
+        recorder.record::<Dfs>(&book).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 0, 2, 4, 1, 2])));
         let ticks = |name| {
-            let Some(Cells::Scalar(times)) = run.get(name) else { panic!("{name} is a column of numbers") };
+            let Some(Cells::Scalar(times)) = sample.get(name) else { panic!("{name} is a column of numbers") };
             times[times.len() - 6..].iter().map(|time| (time / Clock::TICK).round()).collect::<Vec<f64>>()
         };
         assert_eq!(ticks("d"), [1.0, 2.0, 9.0, 4.0, 3.0, 10.0]);
         assert_eq!(ticks("f"), [8.0, 7.0, 12.0, 5.0, 6.0, 11.0]);
-        assert_eq!(run.steps(), 18);
+        assert_eq!(sample.steps(), 18);
     }
 
     #[test]
@@ -257,7 +257,9 @@ mod tests {
 
     #[test]
     fn check_refuses_forests_that_no_search_gives() {
-        let reason = |graph: &Graph, pi: &[usize]| Dfs::check(graph, &Output { pi: pi.into() }).expect_err("wrong").to_string();
+        let reason = |graph: &Graph, pi: &[usize]| {
+            Dfs::check(graph, &Output { pi: pi.into() }).expect_err("an incorrect output").to_string()
+        };
         let triangle = graph(3, &[(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]);
         assert!(
             reason(&triangle, &[0, 0, 0]).contains("allow no order of the branches below 0"),
@@ -272,10 +274,10 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_are_no_whole_numbers_are_refused() {
-        let refused = Recorder::new::<Dfs>()
+    fn non_integer_weights_are_rejected() {
+        let rejected = Recorder::new::<Dfs>()
             .record::<Dfs>(&Graph::from_json(r#"{"weights": [[0,0.5],[0,0]]}"#).expect("a graph"))
             .expect_err("a half");
-        assert_eq!(refused.to_string(), "`weights` has a number that is not a non-negative integer");
+        assert_eq!(rejected.to_string(), "`weights` has a number that is not a non-negative integer");
     }
 }

@@ -140,11 +140,11 @@ mod tests {
 
     #[test]
     fn takes_the_nodes_of_the_books_figure_in_the_order_of_their_distance() {
-        let recorder = record(FIGURE).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 3, 1, 0, 3])));
-        assert_eq!(run.get("u"), Some(Cells::Node(&[0, 0, 3, 4, 1, 2])));
-        let Some(Cells::Scalar(d)) = run.get("d") else { panic!("lengths") };
+        let recorder = record(FIGURE).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 3, 1, 0, 3])));
+        assert_eq!(sample.get("u"), Some(Cells::Node(&[0, 0, 3, 4, 1, 2])));
+        let Some(Cells::Scalar(d)) = sample.get("d") else { panic!("lengths") };
         assert_eq!(d[25..], [0.0, 8.0, 9.0, 5.0, 7.0]);
     }
 
@@ -153,8 +153,8 @@ mod tests {
         // Node 3 is 0.3 away by way of 1 and of 2, up to rounding; node 4 is alone.
         let graph = r#"{"source": 0,
             "weights": [[0,0.1,0.2,1,0], [0,0,0,0.2,0], [0,0,0,0.1,0], [0,0,0,0.5,0], [0,0,0,1,0]]}"#;
-        let graph = SourcedGraph::from_json(graph).expect("valid");
-        let reason = |pi: [usize; 5]| Dijkstra::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
+        let graph = SourcedGraph::from_json(graph).expect("a valid problem");
+        let reason = |pi: [usize; 5]| Dijkstra::check(&graph, &Output { pi: pi.into() }).err().map(|failure| failure.0);
         assert_eq!(reason([0, 0, 0, 1, 4]), None);
         assert_eq!(reason([0, 0, 0, 2, 4]), None);
         assert!(
@@ -169,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn negative_weights_and_sums_that_overflow_are_refused() {
-        let reason = |json| record(json).err().expect("bad").to_string();
+    fn negative_weights_and_sums_that_overflow_are_rejected() {
+        let reason = |json| record(json).err().expect("an invalid problem").to_string();
         assert_eq!(reason(r#"{"weights": [[0,-1],[1,0]], "source": 0}"#), "`weights` has a negative number");
         let overflows = "the values of `weights` are too large: their sum overflows";
         assert_eq!(reason(r#"{"weights": [[0,1e308],[1,0]], "source": 0}"#), overflows);

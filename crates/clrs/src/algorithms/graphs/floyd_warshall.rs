@@ -203,25 +203,25 @@ mod tests {
 
     #[test]
     fn finds_the_predecessors_of_figure_25_4() {
-        let recorder = record(FIGURE).expect("valid");
-        let run = recorder.last().expect("recorded");
+        let recorder = record(FIGURE).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
         let pi = [0, 2, 3, 4, 0, 3, 1, 3, 1, 0, 3, 2, 2, 1, 0, 3, 2, 3, 3, 0, 3, 2, 3, 4, 4];
-        assert_eq!(run.get("Pi"), Some(Cells::Node(&pi)));
-        let Some(Cells::Scalar(d)) = run.get("D") else { panic!("lengths") };
+        assert_eq!(sample.get("Pi"), Some(Cells::Node(&pi)));
+        let Some(Cells::Scalar(d)) = sample.get("D") else { panic!("lengths") };
         let d_4 = [0.0, 3.0, -1.0, 4.0, -4.0, 3.0, 0.0, -4.0, 1.0, -1.0, 7.0, 4.0, 0.0, 5.0, 3.0];
         assert_eq!(d[100..115], d_4, "before the last node");
     }
 
     #[test]
-    fn check_judges_all_but_the_diagonal() {
+    fn check_ignores_the_diagonal() {
         // A square with two ways to the opposite corner, and a node that is alone.
         let square = r#"{"weights": [[0,1,1,0,0],[1,0,0,1,0],[1,0,0,1,0],[0,1,1,5,0],[0,0,0,0,0]]}"#;
-        let graph = Graph::from_json(square).expect("valid");
+        let graph = Graph::from_json(square).expect("a valid problem");
         let right = [0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 2, 0, 2, 2, 2, 1, 3, 3, 3, 3, 4, 4, 4, 4, 4];
         let reason = |cell: usize, node: usize| {
             let mut pi = right.to_vec();
             pi[cell] = node;
-            FloydWarshall::check(&graph, &Output { pi }).err().map(|wrong| wrong.0)
+            FloydWarshall::check(&graph, &Output { pi }).err().map(|failure| failure.0)
         };
         assert_eq!(reason(0, 4), None, "the diagonal");
         assert_eq!(reason(3, 2), None, "the other way around");
@@ -232,13 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn cycles_below_zero_are_refused() {
-        let refused = |json| record(json).err().map(|error| error.to_string());
+    fn negative_cycles_are_rejected() {
+        let rejected = |json| record(json).err().map(|error| error.to_string());
         let reason = "there is a cycle whose weights add up to less than 0, or to 0 but for rounding";
-        assert_eq!(refused(r#"{"weights": [[0,-1],[-1,0]]}"#).as_deref(), Some(reason));
-        assert_eq!(refused(r#"{"weights": [[0,1],[0,-1]]}"#).as_deref(), Some(reason));
-        assert_eq!(refused(r#"{"weights": [[0,1],[-1,0]]}"#), None, "exactly 0");
+        assert_eq!(rejected(r#"{"weights": [[0,-1],[-1,0]]}"#).as_deref(), Some(reason));
+        assert_eq!(rejected(r#"{"weights": [[0,1],[0,-1]]}"#).as_deref(), Some(reason));
+        assert_eq!(rejected(r#"{"weights": [[0,1],[-1,0]]}"#), None, "exactly 0");
         let vanishes = r#"{"weights": [[0,1,0],[0,0,1e20],[0,-1e20,0]]}"#;
-        assert_eq!(refused(vanishes).as_deref(), Some(reason), "1 + 1e20 - 1e20 is 0 in floating point");
+        assert_eq!(rejected(vanishes).as_deref(), Some(reason), "1 + 1e20 - 1e20 is 0 in floating point");
     }
 }

@@ -256,20 +256,20 @@ mod tests {
 
     #[test]
     fn takes_up_the_edges_of_the_books_figure_from_light_to_heavy() {
-        let recorder = record(FIGURE).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let (Some(Cells::Node(u)), Some(Cells::Node(v))) = (run.get("u"), run.get("v")) else { panic!("ends") };
+        let recorder = record(FIGURE).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let (Some(Cells::Node(u)), Some(Cells::Node(v))) = (sample.get("u"), sample.get("v")) else { panic!("ends") };
         let mut taken_up: Vec<(u32, u32)> = u.iter().copied().zip(v.iter().copied()).collect();
         taken_up.dedup();
         assert_eq!(taken_up[1..6], [(6, 7), (2, 8), (5, 6), (0, 1), (2, 5)]);
-        let Some(Cells::Class(in_mst)) = run.get("in_mst") else { panic!("edges") };
+        let Some(Cells::Class(in_mst)) = sample.get("in_mst") else { panic!("edges") };
         let tree = marked(9, &[(0, 1), (0, 7), (2, 3), (2, 5), (2, 8), (3, 4), (5, 6), (6, 7)]);
         assert!(in_mst.iter().eq(tree.in_mst.iter().map(|&marked| i8::from(marked)).collect::<Vec<_>>().iter()));
     }
 
     #[test]
     fn check_accepts_either_of_two_edges_of_the_same_weight_and_any_diagonal() {
-        let graph = Graph::from_json(FIGURE).expect("valid");
+        let graph = Graph::from_json(FIGURE).expect("a valid problem");
         let other = [(0, 1), (1, 2), (2, 3), (2, 5), (2, 8), (3, 4), (5, 6), (6, 7)];
         let mut output = marked(9, &other);
         output.in_mst[0] = true;
@@ -277,9 +277,9 @@ mod tests {
     }
 
     #[test]
-    fn check_names_what_is_wrong_with_a_forest() {
-        let graph = Graph::from_json(r#"{"weights": [[0,1,2,0],[1,0,3,0],[2,3,0,0],[0,0,0,4]]}"#).expect("valid");
-        let reason = |output| MstKruskal::check(&graph, &output).err().map(|wrong| wrong.0);
+    fn check_reports_the_first_error_of_a_forest() {
+        let graph = Graph::from_json(r#"{"weights": [[0,1,2,0],[1,0,3,0],[2,3,0,0],[0,0,0,4]]}"#).expect("a valid problem");
+        let reason = |output| MstKruskal::check(&graph, &output).err().map(|failure| failure.0);
         assert_eq!(reason(marked(4, &[(0, 1), (0, 2)])), None);
         let heavier = "the edge 1 - 2 weighs 3, but could be replaced by 0 - 2, which weighs 2";
         assert_eq!(reason(marked(4, &[(0, 1), (1, 2)])).as_deref(), Some(heavier));
@@ -293,8 +293,8 @@ mod tests {
     }
 
     #[test]
-    fn directed_graphs_and_weights_below_zero_are_refused() {
-        let reason = |json| record(json).err().expect("bad").to_string();
+    fn directed_graphs_and_negative_weights_are_rejected() {
+        let reason = |json| record(json).err().expect("an invalid problem").to_string();
         assert_eq!(reason(r#"{"weights": [[0,1],[0,0]]}"#), "the graph is directed: `weights` is not symmetric");
         assert_eq!(reason(r#"{"weights": [[0,-1],[-1,0]]}"#), "`weights` has a negative number");
     }
@@ -309,8 +309,8 @@ mod tests {
                 let cell = |u: usize, v: usize| order[u.min(v) * n + u.max(v)] as f64 + 1.0;
                 let mut recorder = Recorder::new::<MstKruskal>();
                 let graph = Graph { weights: Matrix::from_fn(n, |u, v| if u == v { 0.0 } else { cell(u, v) }) };
-                recorder.record::<MstKruskal>(&graph).expect("valid");
-                assert!(recorder.last().expect("recorded").steps() <= MstKruskal::max_steps(n), "{graph:?}");
+                recorder.record::<MstKruskal>(&graph).expect("a valid problem");
+                assert!(recorder.last().expect("a recorded sample").steps() <= MstKruskal::max_steps(n), "{graph:?}");
             }
         }
     }

@@ -142,13 +142,13 @@ mod tests {
 
     #[test]
     fn grows_the_tree_of_the_books_figure_which_may_join_b_or_h_first() {
-        let recorder = record(FIGURE).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("u"), Some(Cells::Node(&[0, 0, 1, 2, 8, 5, 6, 7, 3, 4])));
-        assert_eq!(run.get("pi"), Some(Cells::Node(&[0, 0, 1, 2, 3, 2, 5, 6, 2])));
+        let recorder = record(FIGURE).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("u"), Some(Cells::Node(&[0, 0, 1, 2, 8, 5, 6, 7, 3, 4])));
+        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 0, 1, 2, 3, 2, 5, 6, 2])));
 
-        let graph = SourcedGraph::from_json(FIGURE).expect("valid");
-        let reason = |pi: [usize; 9]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
+        let graph = SourcedGraph::from_json(FIGURE).expect("a valid problem");
+        let reason = |pi: [usize; 9]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|failure| failure.0);
         assert_eq!(reason([0, 0, 5, 2, 3, 6, 7, 0, 2]), None, "by way of h instead of b to c");
         assert_eq!(
             reason([0, 0, 1, 2, 5, 2, 5, 6, 2]).as_deref(),
@@ -157,10 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn check_names_the_edge_that_should_be_in_the_tree() {
+    fn check_reports_the_edge_that_should_be_in_the_tree() {
         let triangle = r#"{"source": 2, "weights": [[0,-1,5,0],[-1,0,3,0],[5,3,9,0],[0,0,0,1]]}"#;
-        let graph = SourcedGraph::from_json(triangle).expect("valid");
-        let reason = |pi: [usize; 4]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|wrong| wrong.0);
+        let graph = SourcedGraph::from_json(triangle).expect("a valid problem");
+        let reason = |pi: [usize; 4]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|failure| failure.0);
         assert_eq!(reason([1, 2, 2, 3]), None);
         let heavier = "the edge 2 - 0 weighs 5, but could be replaced by 2 - 1, which weighs 3";
         assert_eq!(reason([2, 0, 2, 3]).as_deref(), Some(heavier));
@@ -169,9 +169,9 @@ mod tests {
     }
 
     #[test]
-    fn directed_graphs_are_refused() {
+    fn directed_graphs_are_rejected() {
         let directed = r#"{"weights": [[0,1],[2,0]], "source": 0}"#;
-        let refused = record(directed).err().expect("directed");
-        assert_eq!(refused.to_string(), "the graph is directed: `weights` is not symmetric");
+        let rejected = record(directed).err().expect("directed");
+        assert_eq!(rejected.to_string(), "the graph is directed: `weights` is not symmetric");
     }
 }

@@ -242,17 +242,17 @@ mod tests {
     #[test]
     fn finds_the_four_components_of_the_book() {
         let mut recorder = Recorder::new::<StronglyConnectedComponents>();
-        recorder.record::<StronglyConnectedComponents>(&book()).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("scc_id"), Some(Cells::Node(&[0, 0, 2, 2, 0, 6, 6, 7])));
-        assert_eq!(run.steps(), 5 * 8 + 4);
+        recorder.record::<StronglyConnectedComponents>(&book()).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("scc_id"), Some(Cells::Node(&[0, 0, 2, 2, 0, 6, 6, 7])));
+        assert_eq!(sample.steps(), 5 * 8 + 4);
     }
 
     #[test]
     fn check_accepts_any_member_of_a_component_and_nothing_else() {
-        let verdict = |scc_id: [usize; 8]| StronglyConnectedComponents::check(&book(), &Output { scc_id: scc_id.into() });
-        assert_eq!(verdict([4, 4, 3, 3, 4, 6, 6, 7]), Ok(()));
-        let reason = |scc_id| verdict(scc_id).expect_err("wrong").to_string();
+        let result = |scc_id: [usize; 8]| StronglyConnectedComponents::check(&book(), &Output { scc_id: scc_id.into() });
+        assert_eq!(result([4, 4, 3, 3, 4, 6, 6, 7]), Ok(()));
+        let reason = |scc_id| result(scc_id).expect_err("an incorrect output").to_string();
         assert_eq!(reason([1, 4, 3, 3, 4, 6, 6, 7]), "node 0 points to 1, which points on to 4");
         assert_eq!(reason([4, 4, 3, 3, 4, 6, 6, 6]), "no ways lead to and fro between node 7 and 6, its `scc_id`");
         assert_eq!(reason([4, 4, 2, 3, 4, 6, 6, 7]), "the component of node 2 is larger than what points to it");

@@ -113,13 +113,13 @@ impl Algorithm for TopologicalSort {
         let Some(backwards) = order::from_predecessors(topo) else {
             return Err(CheckFailure("`topo` is not one chain through all nodes".into()));
         };
-        let mut place = vec![0; topo.len()];
+        let mut position = vec![0; topo.len()];
         for (at, &node) in backwards.iter().rev().enumerate() {
-            place[node] = at;
+            position[node] = at;
         }
-        ensure(place[*topo_head] == 0, || format!("`topo_head` is {topo_head}, but the chain of `topo` starts elsewhere"))?;
+        ensure(position[*topo_head] == 0, || format!("`topo_head` is {topo_head}, but the chain of `topo` starts elsewhere"))?;
         for u in 0..topo.len() {
-            if let Some(v) = weights.neighbours(u).find(|&v| place[v] <= place[u]) {
+            if let Some(v) = weights.neighbours(u).find(|&v| position[v] <= position[u]) {
                 return Err(CheckFailure(format!("node {u} comes after node {v}, but has an edge to it")));
             }
         }
@@ -192,8 +192,8 @@ mod tests {
         let clothes = Graph { weights: Matrix::from_fn(9, |u, v| f64::from(edges.contains(&(u, v)))) };
         let mut recorder = Recorder::new::<TopologicalSort>();
         recorder.record::<TopologicalSort>(&clothes).expect("acyclic");
-        let run = recorder.last().expect("recorded");
-        let (Some(Cells::Node(&[head])), Some(Cells::Node(next))) = (run.get("topo_head"), run.get("topo")) else {
+        let sample = recorder.last().expect("a recorded sample");
+        let (Some(Cells::Node(&[head])), Some(Cells::Node(next))) = (sample.get("topo_head"), sample.get("topo")) else {
             panic!("a head and pointers")
         };
         let order: Vec<u32> = std::iter::successors(Some(head), |&u| Some(next[u as usize])).take(9).collect();
@@ -203,21 +203,21 @@ mod tests {
     #[test]
     fn check_accepts_any_order_in_which_edges_lead_forward() {
         let fork = Graph { weights: Matrix::from_fn(3, |u, v| f64::from(u == 0 && v > 0)) };
-        let verdict = |topo: [usize; 3], topo_head| TopologicalSort::check(&fork, &Output { topo: topo.into(), topo_head });
-        assert_eq!(verdict([1, 2, 2], 0), Ok(()));
-        assert_eq!(verdict([2, 1, 1], 0), Ok(()));
-        let reason = |topo, topo_head| verdict(topo, topo_head).expect_err("wrong").to_string();
+        let result = |topo: [usize; 3], topo_head| TopologicalSort::check(&fork, &Output { topo: topo.into(), topo_head });
+        assert_eq!(result([1, 2, 2], 0), Ok(()));
+        assert_eq!(result([2, 1, 1], 0), Ok(()));
+        let reason = |topo, topo_head| result(topo, topo_head).expect_err("an incorrect output").to_string();
         assert_eq!(reason([2, 0, 2], 1), "node 0 comes after node 1, but has an edge to it");
         assert_eq!(reason([1, 2, 2], 1), "`topo_head` is 1, but the chain of `topo` starts elsewhere");
         assert_eq!(reason([1, 2, 0], 0), "`topo` is not one chain through all nodes");
     }
 
     #[test]
-    fn graphs_with_a_cycle_are_refused() {
+    fn graphs_with_a_cycle_are_rejected() {
         let reason = |json| {
             Recorder::new::<TopologicalSort>()
                 .record::<TopologicalSort>(&Graph::from_json(json).expect("a graph"))
-                .expect_err("bad")
+                .expect_err("an invalid problem")
                 .to_string()
         };
         assert_eq!(reason(r#"{"weights": [[0,1],[0,1]]}"#), "the graph has a cycle through node 1");

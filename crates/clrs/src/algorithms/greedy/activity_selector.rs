@@ -133,25 +133,25 @@ mod tests {
 
     /// Section 16.1 of the textbook, which names two largest sets. It counts activities from 1.
     #[test]
-    fn selects_as_the_textbook_does_and_the_other_largest_set_is_right_too() {
+    fn selects_the_set_of_the_textbook_and_check_accepts_the_other_largest_set() {
         let problem = Activities {
             start: vec![1., 3., 0., 5., 3., 5., 6., 8., 8., 2., 12.],
             finish: vec![4., 5., 6., 7., 9., 9., 10., 11., 12., 14., 16.],
         };
         let mut recorder = Recorder::new::<ActivitySelector>();
-        recorder.record::<ActivitySelector>(&problem).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("selected"), Some(Cells::Class(&[1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])));
-        assert_eq!(run.get("k"), Some(Cells::Node(&[0, 0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 10])));
+        recorder.record::<ActivitySelector>(&problem).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("selected"), Some(Cells::Class(&[1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])));
+        assert_eq!(sample.get("k"), Some(Cells::Node(&[0, 0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 10])));
 
-        let verdict = |set: &[usize]| {
+        let result = |set: &[usize]| {
             let selected = (1..=11).map(|activity| set.contains(&activity)).collect();
             ActivitySelector::check(&problem, &Output { selected })
         };
-        assert_eq!(verdict(&[1, 4, 8, 11]), Ok(()));
-        assert_eq!(verdict(&[2, 4, 9, 11]), Ok(()));
-        assert_eq!(verdict(&[3, 9, 11]), Err(CheckFailure("3 activities are selected, but 4 fit".into())));
-        assert_eq!(verdict(&[1, 2, 4, 8, 11]), Err(CheckFailure("activities 0 and 1 overlap".into())));
+        assert_eq!(result(&[1, 4, 8, 11]), Ok(()));
+        assert_eq!(result(&[2, 4, 9, 11]), Ok(()));
+        assert_eq!(result(&[3, 9, 11]), Err(CheckFailure("3 activities are selected, but 4 fit".into())));
+        assert_eq!(result(&[1, 2, 4, 8, 11]), Err(CheckFailure("activities 0 and 1 overlap".into())));
     }
 
     /// Four activities with ends on a small grid: every subset is judged, and the run is right.
@@ -160,7 +160,7 @@ mod tests {
         const SPANS: [(f64, f64); 6] = [(0., 0.), (0., 1.), (1., 1.), (1., 2.), (0., 2.), (2., 2.)];
         let mut recorder = Recorder::new::<ActivitySelector>();
         for code in 0..SPANS.len().pow(4) {
-            let (start, finish) = (0..4).map(|place| SPANS[code / SPANS.len().pow(place) % SPANS.len()]).unzip();
+            let (start, finish) = (0..4).map(|index| SPANS[code / SPANS.len().pow(index) % SPANS.len()]).unzip();
             let problem = Activities { start, finish };
             let Activities { start, finish } = &problem;
             let overlap = |a: usize, b: usize| finish[a] > start[b] && finish[b] > start[a];
@@ -173,17 +173,21 @@ mod tests {
                 let accepted = ActivitySelector::check(&problem, &Output { selected: set.into() }).is_ok();
                 assert_eq!(accepted, fits(&set) && Some(size(&set)) == most, "{set:?} of {problem:?}");
             }
-            recorder.record::<ActivitySelector>(&problem).expect("valid");
-            let Some(Cells::Class(selected)) = recorder.last().and_then(|run| run.get("selected")) else { panic!("a mask") };
+            recorder.record::<ActivitySelector>(&problem).expect("a valid problem");
+            let Some(Cells::Class(selected)) = recorder.last().and_then(|sample| sample.get("selected")) else {
+                panic!("a mask")
+            };
             let selected = selected.iter().map(|&taken| taken == 1).collect();
             assert_eq!(ActivitySelector::check(&problem, &Output { selected }), Ok(()), "{problem:?}");
         }
     }
 
     #[test]
-    fn a_bad_problem_is_refused_with_its_reason() {
+    fn invalid_problems_are_rejected_with_a_reason() {
         use crate::AnyAlgorithm;
-        let reason = |json| ActivitySelector.record_json(json, &mut ActivitySelector.recorder()).expect_err("bad").to_string();
+        let reason = |json| {
+            ActivitySelector.record_json(json, &mut ActivitySelector.recorder()).expect_err("an invalid problem").to_string()
+        };
         assert_eq!(reason(r#"{"start": [0, 2], "finish": [1, 1]}"#), "activity 1 finishes before it starts");
         assert_eq!(reason(r#"{"start": [0, 2], "finish": [1]}"#), "`start` has 2 values, `finish` has 1");
     }

@@ -79,7 +79,7 @@ impl Algorithm for TaskScheduling {
     }
 
     fn problem(input: &Input) -> Result<Tasks, InvalidProblem> {
-        let deadline = input.deadline.iter().copied().map(whole).collect::<Result<_, _>>()?;
+        let deadline = input.deadline.iter().copied().map(deadline_from_input).collect::<Result<_, _>>()?;
         Ok(Tasks { deadline, weight: input.weight.clone() })
     }
 
@@ -124,8 +124,8 @@ impl Algorithm for TaskScheduling {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, and whole")]
-fn whole(deadline: f64) -> Result<u32, InvalidProblem> {
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer in range")]
+fn deadline_from_input(deadline: f64) -> Result<u32, InvalidProblem> {
     let fits = (0.0..=f64::from(u32::MAX)).contains(&deadline) && deadline.fract() == 0.0;
     ensure_valid(fits, || "`d` has a number that is not 1, 2, .. 4294967295".into())?;
     Ok(deadline as u32)
@@ -142,10 +142,10 @@ mod tests {
     fn the_order_of_weights_is_never_changed() {
         let problem = Tasks { deadline: vec![4, 2, 4, 3, 1, 4, 6], weight: vec![70., 60., 50., 40., 30., 20., 10.] };
         let mut recorder = Recorder::new::<TaskScheduling>();
-        recorder.record::<TaskScheduling>(&problem).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("selected"), Some(Cells::Class(&[1, 1, 1, 0, 0, 1, 1])));
-        assert_eq!(run.get("t"), Some(Cells::Scalar(&[0., 1., 2., 3., 3., 3., 4., 5.])));
+        recorder.record::<TaskScheduling>(&problem).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("selected"), Some(Cells::Class(&[1, 1, 1, 0, 0, 1, 1])));
+        assert_eq!(sample.get("t"), Some(Cells::Scalar(&[0., 1., 2., 3., 3., 3., 4., 5.])));
         let books = [true, true, true, true, false, false, true];
         assert_eq!(
             TaskScheduling::check(&problem, &Output { selected: books.into() }),
@@ -168,21 +168,22 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_problem_is_refused_with_its_reason() {
+    fn invalid_problems_are_rejected_with_a_reason() {
         use crate::AnyAlgorithm;
-        let reason = |json| TaskScheduling.record_json(json, &mut TaskScheduling.recorder()).expect_err("bad").to_string();
+        let reason =
+            |json| TaskScheduling.record_json(json, &mut TaskScheduling.recorder()).expect_err("an invalid problem").to_string();
         assert_eq!(reason(r#"{"deadline": [0], "weight": [1]}"#), "`deadline` has a 0; deadlines start at 1");
         assert_eq!(reason(r#"{"deadline": [1], "weight": []}"#), "`deadline` has 1 values, `weight` has 0");
         assert!(reason(r#"{"deadline": [1.5], "weight": [1]}"#).starts_with("not a problem of this algorithm"));
     }
 
     #[test]
-    fn deadlines_from_outside_must_be_whole() {
+    fn recovered_deadlines_must_be_integers() {
         use crate::AnyAlgorithm;
         for deadline in [0.5, -1.0, 1e10, f64::NAN] {
             let inputs = [Cells::Scalar(&[0.0]), Cells::Scalar(&[deadline]), Cells::Scalar(&[1.0])];
-            let refused = TaskScheduling.check(1, &inputs, &[Cells::Class(&[1])]).expect_err("not whole");
-            assert_eq!(refused.to_string(), "`d` has a number that is not 1, 2, .. 4294967295");
+            let rejected = TaskScheduling.check(1, &inputs, &[Cells::Class(&[1])]).expect_err("not whole");
+            assert_eq!(rejected.to_string(), "`d` has a number that is not 1, 2, .. 4294967295");
         }
     }
 }

@@ -117,28 +117,28 @@ mod tests {
 
     fn found(key: &[f64], target: f64) -> usize {
         let mut recorder = Recorder::new::<BinarySearch>();
-        recorder.record::<BinarySearch>(&Lookup { key: key.to_vec(), target }).expect("valid");
-        match recorder.last().expect("recorded").get("return") {
+        recorder.record::<BinarySearch>(&Lookup { key: key.to_vec(), target }).expect("a valid problem");
+        match recorder.last().expect("a recorded sample").get("return") {
             Some(Cells::Node(&[node])) => node as usize,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn halves_the_range_until_one_place_is_left() {
+    fn halves_the_range_until_one_node_is_left() {
         let mut recorder = Recorder::new::<BinarySearch>();
-        recorder.record::<BinarySearch>(&Lookup { key: vec![1.0, 3.0, 5.0, 7.0, 9.0], target: 4.0 }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("low"), Some(Cells::Node(&[0, 0, 2])));
-        assert_eq!(run.get("high"), Some(Cells::Node(&[4, 2, 2])));
-        assert_eq!(run.get("mid"), Some(Cells::Node(&[2, 1, 2])));
+        recorder.record::<BinarySearch>(&Lookup { key: vec![1.0, 3.0, 5.0, 7.0, 9.0], target: 4.0 }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("low"), Some(Cells::Node(&[0, 0, 2])));
+        assert_eq!(sample.get("high"), Some(Cells::Node(&[4, 2, 2])));
+        assert_eq!(sample.get("mid"), Some(Cells::Node(&[2, 1, 2])));
     }
 
     #[test]
-    fn finds_the_first_place_that_is_not_below_the_target_or_the_last() {
+    fn finds_the_first_key_that_is_not_below_the_target_or_the_last() {
         let key = [1.0, 3.0, 3.0, 3.0, 9.0];
-        let places = [0.0, 1.0, 2.0, 3.0, 4.0, 9.0, 10.0].map(|target| found(&key, target));
-        assert_eq!(places, [0, 0, 1, 1, 4, 4, 4]);
+        let nodes = [0.0, 1.0, 2.0, 3.0, 4.0, 9.0, 10.0].map(|target| found(&key, target));
+        assert_eq!(nodes, [0, 0, 1, 1, 4, 4, 4]);
     }
 
     #[test]
@@ -150,8 +150,8 @@ mod tests {
         assert_eq!(accepted(&[1.0, 3.0, 3.0, 4.0], 2.0), [1, 2]);
         assert_eq!(accepted(&[1.0, 3.0, 3.0], 5.0), [1, 2], "all are below");
         assert_eq!(accepted(&[1.0, 3.0, 3.0], 0.0), [0]);
-        let wrong = BinarySearch::check(&Lookup { key: vec![1.0, 3.0], target: 2.0 }, &Output { found: 0 });
-        assert_eq!(wrong, Err(CheckFailure("the key of node 0 is 1, not 3".into())));
+        let failure = BinarySearch::check(&Lookup { key: vec![1.0, 3.0], target: 2.0 }, &Output { found: 0 });
+        assert_eq!(failure, Err(CheckFailure("the key of node 0 is 1, not 3".into())));
     }
 
     #[test]
@@ -160,17 +160,19 @@ mod tests {
             let mut recorder = Recorder::new::<BinarySearch>();
             let key: Vec<f64> = (0..n).map(f64::from).collect();
             let steps = (0..n).map(|target| {
-                recorder.record::<BinarySearch>(&Lookup { key: key.clone(), target: f64::from(target) }).expect("valid");
-                recorder.last().expect("recorded").steps()
+                recorder
+                    .record::<BinarySearch>(&Lookup { key: key.clone(), target: f64::from(target) })
+                    .expect("a valid problem");
+                recorder.last().expect("a recorded sample").steps()
             });
             assert_eq!(steps.max(), Some(BinarySearch::max_steps(key.len())));
         }
     }
 
     #[test]
-    fn unsorted_keys_are_refused() {
+    fn unsorted_keys_are_rejected() {
         let unsorted = Lookup { key: vec![2.0, 1.0], target: 1.0 };
-        let refused = Recorder::new::<BinarySearch>().record::<BinarySearch>(&unsorted).expect_err("unsorted");
-        assert_eq!(refused.to_string(), "`key` is not sorted");
+        let rejected = Recorder::new::<BinarySearch>().record::<BinarySearch>(&unsorted).expect_err("unsorted");
+        assert_eq!(rejected.to_string(), "`key` is not sorted");
     }
 }

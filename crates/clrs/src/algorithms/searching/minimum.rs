@@ -100,15 +100,15 @@ mod tests {
     use crate::{Cells, Recorder};
 
     #[test]
-    fn the_first_of_equal_minima_is_found_and_the_other_is_right_too() {
+    fn finds_the_first_of_equal_minima_and_check_accepts_the_other() {
         let keys = Keys { key: vec![3.0, 1.0, 2.0, 1.0] };
         let mut recorder = Recorder::new::<Minimum>();
-        recorder.record::<Minimum>(&keys).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("min_h"), Some(Cells::Node(&[0, 1, 1, 1])));
-        assert_eq!(run.get("min"), Some(Cells::Node(&[1])));
+        recorder.record::<Minimum>(&keys).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("min_h"), Some(Cells::Node(&[0, 1, 1, 1])));
+        assert_eq!(sample.get("min"), Some(Cells::Node(&[1])));
         assert_eq!(Minimum::check(&keys, &Output { min: 3 }), Ok(()));
-        let wrong = CheckFailure("node 2 is not the minimum: node 1 is smaller".into());
-        assert_eq!(Minimum::check(&keys, &Output { min: 2 }), Err(wrong));
+        let failure = CheckFailure("node 2 is not the minimum: node 1 is smaller".into());
+        assert_eq!(Minimum::check(&keys, &Output { min: 2 }), Err(failure));
     }
 }

@@ -155,15 +155,15 @@ mod tests {
     #[test]
     fn goes_on_in_the_part_that_holds_the_median() {
         let mut recorder = Recorder::new::<Quickselect>();
-        recorder.record::<Quickselect>(&Keys { key: vec![2.0, 8.0, 7.0, 1.0, 3.0, 5.0, 6.0, 4.0] }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("median"), Some(Cells::Node(&[5])));
-        assert_eq!(run.steps(), 8 + 4 + 3 + 1);
-        let Some(Cells::Node(pivot)) = run.get("pivot") else { panic!("a node per row") };
+        recorder.record::<Quickselect>(&Keys { key: vec![2.0, 8.0, 7.0, 1.0, 3.0, 5.0, 6.0, 4.0] }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("median"), Some(Cells::Node(&[5])));
+        assert_eq!(sample.steps(), 8 + 4 + 3 + 1);
+        let Some(Cells::Node(pivot)) = sample.get("pivot") else { panic!("a node per row") };
         assert_eq!(pivot, [[7; 8].as_slice(), &[1; 4], &[6; 3], &[5]].concat());
-        let Some(Cells::Scalar(target)) = run.get("target") else { panic!("a number per row") };
+        let Some(Cells::Scalar(target)) = sample.get("target") else { panic!("a number per row") };
         assert_eq!(target, [[0.5; 8].as_slice(), &[0.0; 8]].concat());
-        let Some(Cells::Scalar(i_rank)) = run.get("i_rank") else { panic!("a number per row") };
+        let Some(Cells::Scalar(i_rank)) = sample.get("i_rank") else { panic!("a number per row") };
         assert_eq!(i_rank[6..12], [0.375, 0.375, 0.625, 0.75, 0.875, 0.375], "of the array, but the closing rows of the part");
     }
 
@@ -174,8 +174,8 @@ mod tests {
             let mut key = positions(n);
             key[..=n / 2].rotate_left(1);
             let mut recorder = Recorder::new::<Quickselect>();
-            recorder.record::<Quickselect>(&Keys { key }).expect("valid");
-            assert_eq!(recorder.last().expect("recorded").steps(), Quickselect::max_steps(n));
+            recorder.record::<Quickselect>(&Keys { key }).expect("a valid problem");
+            assert_eq!(recorder.last().expect("a recorded sample").steps(), Quickselect::max_steps(n));
         }
     }
 

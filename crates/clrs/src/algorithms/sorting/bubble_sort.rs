@@ -103,21 +103,21 @@ mod tests {
     #[test]
     fn the_smallest_key_bubbles_to_the_front_first() {
         let mut recorder = Recorder::new::<BubbleSort>();
-        recorder.record::<BubbleSort>(&Keys { key: vec![5.0, 2.0, 4.0, 1.0] }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.steps(), BubbleSort::max_steps(4));
+        recorder.record::<BubbleSort>(&Keys { key: vec![5.0, 2.0, 4.0, 1.0] }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.steps(), BubbleSort::max_steps(4));
         // 5 2 1 4, 5 1 2 4, 1 5 2 4; then 1 5 2 4, 1 2 5 4; then 1 2 4 5.
-        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 0, 0, 3, 0, 1, 2])));
-        assert_eq!(run.get("j"), Some(Cells::Node(&[0, 2, 1, 0, 2, 0, 0])));
-        assert_eq!(run.get("pred"), Some(Cells::Node(&[2, 3, 1, 3])));
+        assert_eq!(sample.get("i"), Some(Cells::Node(&[0, 0, 0, 3, 0, 1, 2])));
+        assert_eq!(sample.get("j"), Some(Cells::Node(&[0, 2, 1, 0, 2, 0, 0])));
+        assert_eq!(sample.get("pred"), Some(Cells::Node(&[2, 3, 1, 3])));
     }
 
     #[test]
     fn equal_keys_keep_their_order_but_need_not() {
         let keys = Keys { key: vec![1.0, 0.0, 1.0] };
         let mut recorder = Recorder::new::<BubbleSort>();
-        recorder.record::<BubbleSort>(&keys).expect("valid");
-        assert_eq!(recorder.last().expect("recorded").get("pred"), Some(Cells::Node(&[1, 1, 0])));
+        recorder.record::<BubbleSort>(&keys).expect("a valid problem");
+        assert_eq!(recorder.last().expect("a recorded sample").get("pred"), Some(Cells::Node(&[1, 1, 0])));
         assert_eq!(BubbleSort::check(&keys, &Output { pred: vec![2, 1, 1] }), Ok(()));
     }
 }

@@ -142,8 +142,8 @@ impl<'k> Heap<'k> {
     }
 
     /// Lets the key at a place sink until no child is above it. `round` is the place that all its rows tell as `i`.
-    fn max_heapify(&mut self, place: usize, round: usize, phase: usize, hints: &mut Hints<'_, Heapsort>) {
-        let mut i = place;
+    fn max_heapify(&mut self, index: usize, round: usize, phase: usize, hints: &mut Hints<'_, Heapsort>) {
+        let mut i = index;
         loop {
             let largest = self.largest(i);
             self.swap(i, largest);
@@ -173,9 +173,9 @@ impl<'k> Heap<'k> {
         }
         self.array.swap(one, other);
         for i in [one, other] {
-            for place in [i, 2 * i + 1, 2 * i + 2] {
-                if place < self.size {
-                    self.parent[self.array[place]] = self.array[parent(place)];
+            for index in [i, 2 * i + 1, 2 * i + 2] {
+                if index < self.size {
+                    self.parent[self.array[index]] = self.array[parent(index)];
                 }
             }
         }
@@ -183,8 +183,8 @@ impl<'k> Heap<'k> {
 }
 
 /// The parent's place; the root is its own.
-fn parent(place: usize) -> usize {
-    place.saturating_sub(1) / 2
+fn parent(index: usize) -> usize {
+    index.saturating_sub(1) / 2
 }
 
 #[cfg(test)]
@@ -197,12 +197,12 @@ mod tests {
     fn builds_the_heap_of_the_textbook() {
         let mut recorder = Recorder::new::<Heapsort>();
         let key = vec![4.0, 1.0, 3.0, 2.0, 16.0, 9.0, 10.0, 14.0, 8.0, 7.0];
-        recorder.record::<Heapsort>(&Keys { key }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Class(phase)) = run.get("phase") else { panic!("a class per row") };
+        recorder.record::<Heapsort>(&Keys { key }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Class(phase)) = sample.get("phase") else { panic!("a class per row") };
         let built = phase.iter().rposition(|&phase| phase == 0).expect("built first");
-        let Some(Cells::Node(pred)) = run.get("pred_h") else { panic!("pointers") };
-        let Some(Cells::Node(parent)) = run.get("parent") else { panic!("pointers") };
+        let Some(Cells::Node(pred)) = sample.get("pred_h") else { panic!("pointers") };
+        let Some(Cells::Node(parent)) = sample.get("parent") else { panic!("pointers") };
         assert_eq!(pred[built * 10..][..10], [3, 0, 5, 2, 4, 9, 7, 4, 6, 8]);
         assert_eq!(parent[built * 10..][..10], [8, 9, 6, 8, 4, 6, 4, 4, 7, 7]);
     }
@@ -211,8 +211,8 @@ mod tests {
     fn most_steps_are_reached() {
         for (n, key) in [(2, vec![0., 1.]), (5, vec![0., 1., 2., 4., 3.]), (8, vec![0., 1., 2., 4., 3., 6., 5., 7.])] {
             let mut recorder = Recorder::new::<Heapsort>();
-            recorder.record::<Heapsort>(&Keys { key }).expect("valid");
-            assert_eq!(recorder.last().expect("recorded").steps(), Heapsort::max_steps(n));
+            recorder.record::<Heapsort>(&Keys { key }).expect("a valid problem");
+            assert_eq!(recorder.last().expect("a recorded sample").steps(), Heapsort::max_steps(n));
         }
     }
 }

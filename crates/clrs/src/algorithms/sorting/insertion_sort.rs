@@ -104,11 +104,11 @@ mod tests {
     #[test]
     fn sorts_five_two_four_three_one() {
         let mut recorder = Recorder::new::<InsertionSort>();
-        recorder.record::<InsertionSort>(&Keys { key: vec![5.0, 2.0, 4.0, 3.0, 1.0] }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("j"), Some(Cells::Node(&[0, 1, 2, 3, 4])));
-        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 0, 0, 2, 1])));
-        assert_eq!(run.get("pred"), Some(Cells::Node(&[2, 4, 3, 1, 4])));
+        recorder.record::<InsertionSort>(&Keys { key: vec![5.0, 2.0, 4.0, 3.0, 1.0] }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("j"), Some(Cells::Node(&[0, 1, 2, 3, 4])));
+        assert_eq!(sample.get("i"), Some(Cells::Node(&[0, 0, 0, 2, 1])));
+        assert_eq!(sample.get("pred"), Some(Cells::Node(&[2, 4, 3, 1, 4])));
     }
 
     #[test]

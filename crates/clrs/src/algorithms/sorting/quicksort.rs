@@ -116,28 +116,28 @@ mod tests {
     #[test]
     fn partitions_as_the_textbook_does() {
         let mut recorder = Recorder::new::<Quicksort>();
-        recorder.record::<Quicksort>(&Keys { key: vec![2.0, 8.0, 7.0, 1.0, 3.0, 5.0, 6.0, 4.0] }).expect("valid");
-        let run = recorder.last().expect("recorded");
-        let Some(Cells::Node(i)) = run.get("i") else { panic!("a node per row") };
-        let Some(Cells::Node(j)) = run.get("j") else { panic!("a node per row") };
+        recorder.record::<Quicksort>(&Keys { key: vec![2.0, 8.0, 7.0, 1.0, 3.0, 5.0, 6.0, 4.0] }).expect("a valid problem");
+        let sample = recorder.last().expect("a recorded sample");
+        let Some(Cells::Node(i)) = sample.get("i") else { panic!("a node per row") };
+        let Some(Cells::Node(j)) = sample.get("j") else { panic!("a node per row") };
         assert_eq!(i[..8], [1, 1, 1, 2, 1, 1, 1, 7]);
         assert_eq!(j[..8], [0, 1, 2, 1, 2, 5, 6, 1]);
-        assert_eq!(run.get("pred"), Some(Cells::Node(&[3, 2, 6, 3, 0, 7, 5, 4])));
+        assert_eq!(sample.get("pred"), Some(Cells::Node(&[3, 2, 6, 3, 0, 7, 5, 4])));
     }
 
     #[test]
     fn sorted_keys_take_the_most_steps() {
         for n in 2..9 {
             let mut recorder = Recorder::new::<Quicksort>();
-            recorder.record::<Quicksort>(&Keys { key: positions(n) }).expect("valid");
-            assert_eq!(recorder.last().expect("recorded").steps(), Quicksort::max_steps(n));
+            recorder.record::<Quicksort>(&Keys { key: positions(n) }).expect("a valid problem");
+            assert_eq!(recorder.last().expect("a recorded sample").steps(), Quicksort::max_steps(n));
         }
     }
 
     #[test]
-    fn one_key_is_refused() {
+    fn one_key_is_rejected() {
         let alone = Keys { key: vec![1.0] };
-        let refused = Recorder::new::<Quicksort>().record::<Quicksort>(&alone).expect_err("nothing to tell");
-        assert_eq!(refused.to_string(), "quicksort needs at least 2 nodes, found 1");
+        let rejected = Recorder::new::<Quicksort>().record::<Quicksort>(&alone).expect_err("nothing to tell");
+        assert_eq!(rejected.to_string(), "quicksort needs at least 2 nodes, found 1");
     }
 }

@@ -230,45 +230,56 @@ mod tests {
 
     fn run(json: &str) -> Recorder {
         let mut recorder = KmpMatcher.recorder();
-        KmpMatcher.record_json(json, &mut recorder).expect("valid");
+        KmpMatcher.record_json(json, &mut recorder).expect("a valid problem");
         recorder
     }
 
     #[test]
     fn finds_ab_in_aab() {
         let recorder = run(r#"{"text": "aab", "pattern": "ab"}"#);
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("match"), Some(Cells::Node(&[1])));
-        assert_eq!(run.get("phase"), Some(Cells::Class(&[0, 0, 1, 1, 1, 1])));
-        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 0, 0, 1, 1, 2])));
-        assert_eq!(run.get("q_reset"), Some(Cells::Class(&[1, 1, 1, 0, 1, 0])));
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("match"), Some(Cells::Node(&[1])));
+        assert_eq!(sample.get("phase"), Some(Cells::Class(&[0, 0, 1, 1, 1, 1])));
+        assert_eq!(sample.get("i"), Some(Cells::Node(&[0, 0, 0, 1, 1, 2])));
+        assert_eq!(sample.get("q_reset"), Some(Cells::Class(&[1, 1, 1, 0, 1, 0])));
     }
 
     /// CLRS figure 32.11, its pattern ababaca: borders of length 0, 0, 1, 2, 3, 0, 1.
     #[test]
     fn knows_the_borders_of_the_textbooks_pattern() {
         let recorder = run(r#"{"text": "abababacaba", "pattern": "ababaca"}"#);
-        let run = recorder.last().expect("recorded");
-        let (Some(Cells::Node(pi)), Some(Cells::Class(is_reset))) = (run.get("pi"), run.get("is_reset")) else { panic!("rows") };
+        let sample = recorder.last().expect("a recorded sample");
+        let (Some(Cells::Node(pi)), Some(Cells::Class(is_reset))) = (sample.get("pi"), sample.get("is_reset")) else {
+            panic!("rows")
+        };
         assert_eq!(pi[pi.len() - 7..], [0, 0, 0, 1, 2, 0, 0].map(|border| 11 + border));
         assert_eq!(is_reset[is_reset.len() - 7..], [1, 1, 0, 0, 0, 1, 0]);
-        assert_eq!(run.get("match"), Some(Cells::Node(&[2])));
+        assert_eq!(sample.get("match"), Some(Cells::Node(&[2])));
     }
 
     #[test]
     fn one_letter_patterns_and_texts_without_a_match_end() {
-        assert_eq!(run(r#"{"text": "a", "pattern": "a"}"#).last().expect("recorded").get("match"), Some(Cells::Node(&[0])));
-        assert_eq!(run(r#"{"text": "a", "pattern": "b"}"#).last().expect("recorded").get("match"), Some(Cells::Node(&[1])));
-        assert_eq!(run(r#"{"text": "aaaa", "pattern": "aab"}"#).last().expect("recorded").get("match"), Some(Cells::Node(&[4])));
+        assert_eq!(
+            run(r#"{"text": "a", "pattern": "a"}"#).last().expect("a recorded sample").get("match"),
+            Some(Cells::Node(&[0]))
+        );
+        assert_eq!(
+            run(r#"{"text": "a", "pattern": "b"}"#).last().expect("a recorded sample").get("match"),
+            Some(Cells::Node(&[1]))
+        );
+        assert_eq!(
+            run(r#"{"text": "aaaa", "pattern": "aab"}"#).last().expect("a recorded sample").get("match"),
+            Some(Cells::Node(&[4]))
+        );
     }
 
     #[test]
     fn check_accepts_the_leftmost_match_and_no_other() {
         let recorder = run(r#"{"text": "aaa", "pattern": "a"}"#);
-        let run = recorder.last().expect("recorded");
+        let sample = recorder.last().expect("a recorded sample");
         for node in 0..4 {
-            let verdict = KmpMatcher.check(4, &run.stage(Stage::Input), &[Cells::Node(&[node])]);
-            assert_eq!(verdict.is_ok(), node == 0, "{node}: {verdict:?}");
+            let result = KmpMatcher.check(4, &sample.stage(Stage::Input), &[Cells::Node(&[node])]);
+            assert_eq!(result.is_ok(), node == 0, "{node}: {result:?}");
         }
     }
 }

@@ -119,7 +119,7 @@ mod tests {
 
     fn run(json: &str) -> Recorder {
         let mut recorder = NaiveStringMatcher.recorder();
-        NaiveStringMatcher.record_json(json, &mut recorder).expect("valid");
+        NaiveStringMatcher.record_json(json, &mut recorder).expect("a valid problem");
         recorder
     }
 
@@ -127,35 +127,36 @@ mod tests {
     #[test]
     fn finds_ab_in_aab() {
         let recorder = run(r#"{"text": "aab", "pattern": "ab"}"#);
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("s"), Some(Cells::Node(&[0, 0, 1, 1])));
-        assert_eq!(run.get("i"), Some(Cells::Node(&[0, 1, 1, 2])));
-        assert_eq!(run.get("j"), Some(Cells::Node(&[3, 4, 3, 4])));
-        assert_eq!(run.get("match"), Some(Cells::Node(&[1])));
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("s"), Some(Cells::Node(&[0, 0, 1, 1])));
+        assert_eq!(sample.get("i"), Some(Cells::Node(&[0, 1, 1, 2])));
+        assert_eq!(sample.get("j"), Some(Cells::Node(&[3, 4, 3, 4])));
+        assert_eq!(sample.get("match"), Some(Cells::Node(&[1])));
     }
 
     #[test]
     fn without_a_match_the_answer_is_the_patterns_first_letter() {
         let recorder = run(r#"{"text": "aaa", "pattern": "ab"}"#);
-        let run = recorder.last().expect("recorded");
-        assert_eq!(run.get("match"), Some(Cells::Node(&[3])));
-        assert_eq!(run.steps(), 4);
+        let sample = recorder.last().expect("a recorded sample");
+        assert_eq!(sample.get("match"), Some(Cells::Node(&[3])));
+        assert_eq!(sample.steps(), 4);
     }
 
     #[test]
     fn check_accepts_the_leftmost_match_and_no_other() {
         let recorder = run(r#"{"text": "aaa", "pattern": "a"}"#);
-        let run = recorder.last().expect("recorded");
+        let sample = recorder.last().expect("a recorded sample");
         for node in 0..4 {
-            let verdict = NaiveStringMatcher.check(4, &run.stage(Stage::Input), &[Cells::Node(&[node])]);
-            assert_eq!(verdict.is_ok(), node == 0, "{node}: {verdict:?}");
+            let result = NaiveStringMatcher.check(4, &sample.stage(Stage::Input), &[Cells::Node(&[node])]);
+            assert_eq!(result.is_ok(), node == 0, "{node}: {result:?}");
         }
     }
 
     #[test]
     fn a_pattern_must_fit() {
-        let reason =
-            |json| NaiveStringMatcher.record_json(json, &mut NaiveStringMatcher.recorder()).expect_err("bad").to_string();
+        let reason = |json| {
+            NaiveStringMatcher.record_json(json, &mut NaiveStringMatcher.recorder()).expect_err("an invalid problem").to_string()
+        };
         assert_eq!(reason(r#"{"text": "ab", "pattern": "abc"}"#), "the pattern (3 letters) is longer than the text (2 letters)");
         assert_eq!(reason(r#"{"text": "ab", "pattern": ""}"#), "`pattern` is empty");
         assert!(reason(r#"{"text": "aB", "pattern": "a"}"#).contains("`B` is not one of the letters a, b, c, d"));
@@ -163,21 +164,21 @@ mod tests {
 
     /// The needle's whole range is looked at, where the reference would fail only by chance.
     #[test]
-    fn needles_that_do_not_fit_are_refused_before_any_draw() {
-        let refused = |size, options: &[&str]| {
-            let settings = crate::SamplerOptions::parse(options.iter().copied()).expect("well formed");
-            NaiveStringMatcher.problem_buffer(size, &settings).err().map(|error| error.to_string())
+    fn patterns_that_do_not_fit_are_rejected_before_sampling() {
+        let rejected = |size, options: &[&str]| {
+            let parsed = crate::SamplerOptions::parse(options.iter().copied()).expect("option=value");
+            NaiveStringMatcher.problem_buffer(size, &parsed).err().map(|error| error.to_string())
         };
-        assert_eq!(refused(16, &["length_needle=-7"]), None);
+        assert_eq!(rejected(16, &["length_needle=-7"]), None);
         let reason = "a pattern of 8 letters needs a text of at least 9; size 16 is too small";
-        assert_eq!(refused(16, &["length_needle=-8"]).as_deref(), Some(reason));
-        assert_eq!(refused(16, &["length_needle=8"]).as_deref(), Some(reason));
+        assert_eq!(rejected(16, &["length_needle=-8"]).as_deref(), Some(reason));
+        assert_eq!(rejected(16, &["length_needle=8"]).as_deref(), Some(reason));
         assert_eq!(
-            refused(16, &["length_needle=0"]).as_deref(),
+            rejected(16, &["length_needle=0"]).as_deref(),
             Some("`length_needle` is 0; the pattern needs at least one letter")
         );
-        assert_eq!(refused(16, &["chars=5"]).as_deref(), Some("`chars` is 5; it must be from 1 to 4"));
-        assert!(refused(2, &[]).is_some() && refused(3, &[]).is_none());
-        assert!(refused(16, &["length_needle=-9223372036854775808"]).is_some());
+        assert_eq!(rejected(16, &["chars=5"]).as_deref(), Some("`chars` is 5; it must be from 1 to 4"));
+        assert!(rejected(2, &[]).is_some() && rejected(3, &[]).is_none());
+        assert!(rejected(16, &["length_needle=-9223372036854775808"]).is_some());
     }
 }
