@@ -1,4 +1,4 @@
-//! The directory of a training run: plain files that outlive the program.
+//! The directory of a training run.
 //!
 //! - `config.toml`: the complete recipe.
 //! - `metrics.jsonl`: a line per step and algorithm (`loss`, `grad_norm`) and per validation (`val`, `validity`, `exact_match`).
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::checkpoint::{CheckpointContext, CheckpointFile, OptimizerState, RecurrentStates, RunState};
 use super::error::{RunError, at};
-use super::status::{RunStatus, Status};
+use super::status::{FILE as STATUS, RunStatus, Status};
 use super::tensorboard::EventFile;
 use crate::config::recipe::Recipe;
 use crate::exec::parameters::Parameters;
@@ -30,7 +30,7 @@ pub struct RunDir {
     events: EventFile,
 }
 
-/// Locks a run directory as long as it lives: no other process trains in it.
+/// A lock on a run directory, released when dropped: no other process trains in it.
 pub struct RunLock {
     path: PathBuf,
     _file: File,
@@ -46,11 +46,14 @@ pub const LAST: &str = "last.safetensors";
 /// The checkpoint of the best validation.
 pub const BEST: &str = "best.safetensors";
 
-/// No recipe is longer.
+/// Largest recipe that is read.
 const MAX_CONFIG: u64 = 1 << 20;
 
 impl RunDir {
-    /// Checks that a directory can take a new run, without creating or changing anything.
+    /// Checks that a new run in a directory would overwrite nothing. Creates and changes nothing.
+    ///
+    /// # Errors
+    /// [`RunError::Exists`] if it contains a run, [`RunError::Occupied`] if it contains a file that a run would overwrite.
     pub fn ensure_free(path: &Path) -> Result<(), RunError> {
         if path.join(CONFIG).symlink_metadata().is_ok() {
             return Err(RunError::Exists(path.into()));
@@ -60,7 +63,7 @@ impl RunDir {
             return Ok(());
         }
         // Files that the run would overwrite.
-        for name in [LAST, BEST, METRICS] {
+        for name in [LAST, BEST, METRICS, PROVENANCE, STATUS, &events_name(0)] {
             let file = path.join(name);
             if file.symlink_metadata().is_ok_and(|existing| !existing.is_file() || existing.len() > 0) {
                 return Err(RunError::Occupied(file));
@@ -69,8 +72,13 @@ impl RunDir {
         Ok(())
     }
 
-    /// Starts a new run in a directory that holds none. It becomes a run with its recipe, which is written after the first checkpoint.
+    /// Starts a new run. The directory counts as a run once it has a recipe, which is written after the first checkpoint.
+    ///
+    /// # Errors
+    /// Those of [`RunDir::ensure_free`]; [`RunError::InUse`] if another process trains in it; or if it cannot be written.
     pub fn create(path: &Path, provenance: &Value) -> Result<RunDir, RunError> {
+        // Before the lock, so that a directory of other files is left as it is, and after it, in case of a concurrent start.
+        RunDir::ensure_free(path)?;
         std::fs::create_dir_all(path).map_err(at(path))?;
         let lock = RunLock::acquire(path)?;
         RunDir::ensure_free(path)?;
@@ -82,7 +90,10 @@ impl RunDir {
         RunDir::with(lock, metrics, 0)
     }
 
-    /// Reopens a run to resume from a step; metrics of later steps are dropped.
+    /// Reopens a run to resume from a step. Metrics of later steps are dropped.
+    ///
+    /// # Errors
+    /// If the metrics cannot be read or written.
     pub fn open(lock: RunLock, step: usize) -> Result<RunDir, RunError> {
         let path = lock.path.join(METRICS);
         let metrics = metrics_until(&path, step)?;
@@ -92,7 +103,7 @@ impl RunDir {
     }
 
     fn with(lock: RunLock, metrics: File, step: usize) -> Result<RunDir, RunError> {
-        let path = lock.path.join(format!("events.out.tfevents.{step:010}.clrs"));
+        let path = lock.path.join(events_name(step));
         let events = EventFile::create(&path).map_err(at(&path))?;
         Ok(RunDir { lock, metrics, events })
     }
@@ -153,7 +164,15 @@ impl RunDir {
     }
 }
 
+/// Name of the event file of a run that starts or resumes at a step.
+fn events_name(step: usize) -> String {
+    format!("events.out.tfevents.{step:010}.clrs")
+}
+
 /// Reads the recipe of a run.
+///
+/// # Errors
+/// If the directory contains no run, or its recipe cannot be read.
 pub fn read_recipe(run: &Path) -> Result<Recipe, RunError> {
     let path = run.join(CONFIG);
     if !path.exists() {
@@ -165,10 +184,13 @@ pub fn read_recipe(run: &Path) -> Result<Recipe, RunError> {
 }
 
 impl RunLock {
-    /// Locks a directory, if no other process has locked it.
+    /// Locks a directory.
+    ///
+    /// # Errors
+    /// [`RunError::InUse`] if another process has locked it.
     pub fn acquire(path: &Path) -> Result<RunLock, RunError> {
         let lock = path.join(LOCK);
-        // Not truncated: a file of that name may be somebody else's.
+        // Not truncated: a file of that name may belong to another program.
         let file = OpenOptions::new().create(true).append(true).open(&lock).map_err(at(&lock))?;
         match file.try_lock() {
             Ok(()) => Ok(RunLock { path: path.into(), _file: file }),
@@ -185,16 +207,16 @@ impl RunLock {
 
 /// Lines of a file of metrics up to a step. An incomplete last line is dropped.
 fn metrics_until(path: &Path, step: usize) -> Result<String, RunError> {
-    let mut kept = String::new();
+    let mut lines = String::new();
     for line in BufReader::new(open_regular(path)?).lines() {
         let line = line.map_err(at(path))?;
-        let of = serde_json::from_str::<Value>(&line).ok().and_then(|value| value.get("step")?.as_u64());
-        if of.is_some_and(|of| of <= step as u64) {
-            kept.push_str(&line);
-            kept.push('\n');
+        let logged = serde_json::from_str::<Value>(&line).ok().and_then(|value| value.get("step")?.as_u64());
+        if logged.is_some_and(|logged| logged <= step as u64) {
+            lines.push_str(&line);
+            lines.push('\n');
         }
     }
-    Ok(kept)
+    Ok(lines)
 }
 
 fn at_step(step: usize) -> impl Fn(clrs_store::StoreError) -> RunError {

@@ -1,4 +1,4 @@
-//! The status of a run, which anyone can read from its directory.
+//! The status of a run, which other processes read from its directory.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,30 +14,31 @@ use super::error::RunError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunStatus {
-    /// What the run does.
+    /// State of the run.
     pub status: Status,
     /// Training steps taken.
     pub step: usize,
-    /// Training steps in all.
+    /// Training steps of the recipe.
     pub steps: usize,
     /// Step and score of the best validation.
     pub best: Option<BestValidation>,
-    /// Why it failed.
+    /// Error message, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Seconds since 1970 at which this was written.
     pub updated: u64,
 }
 
-/// What a run does.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// A process is training.
     Running,
     /// Stopped or killed before its end; can be resumed.
     Stopped,
-    /// All steps taken, or stopped early as the recipe says.
+    /// All steps taken, or early stopping ended the run.
     Done,
     /// Ended by an error; resuming repeats it unless its cause was outside the run.
     Failed,
@@ -45,6 +46,7 @@ pub enum Status {
 
 /// The best validation of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BestValidation {
     /// Training steps before it.
     pub step: usize,
@@ -52,9 +54,10 @@ pub struct BestValidation {
     pub score: f64,
 }
 
-const FILE: &str = "status.json";
+/// File name.
+pub(super) const FILE: &str = "status.json";
 
-/// No status is longer.
+/// Largest status file that is read.
 const MAX_BYTES: u64 = 1 << 16;
 
 impl RunStatus {
@@ -66,6 +69,9 @@ impl RunStatus {
 
     /// Reads the status of a run; `None` if its directory has none. A run that claims to be running but whose lock is free was killed, and
     /// is [`Status::Stopped`].
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not a status.
     pub fn read(run: &Path) -> Result<Option<RunStatus>, RunError> {
         let path = run.join(FILE);
         if !path.exists() {
@@ -86,8 +92,9 @@ impl RunStatus {
     }
 }
 
-/// Whether a process trains in a directory.
+/// Whether a process is training in a directory.
 fn is_locked(run: &Path) -> bool {
     let Ok(lock) = File::open(run.join(super::directory::LOCK)) else { return false };
-    matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock))
+    // A shared lock: two readers at once must not take each other for a training process.
+    matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }

@@ -64,7 +64,7 @@ pub struct Trainer {
     device: Device,
 }
 
-/// Batches are prefetched from the first step on: a restored run skips those it has seen.
+/// Prefetching starts with the first step, when it is known how many batches a restored run skips.
 enum Data {
     Loaders(Vec<Vec<BatchLoader>>),
     Prefetched(Prefetched),
@@ -87,7 +87,7 @@ pub enum TrainError {
     NotFinite { what: &'static str, algorithm: String, value: f32, step: usize },
 }
 
-/// What helps against values that are not finite. The run is deterministic, so resuming repeats the failure.
+/// Advice for values that are not finite. The run is deterministic, so resuming repeats the failure.
 fn advice(step: usize) -> &'static str {
     if step <= 1 {
         "check the data and the initial parameters, or start a run with another `hidden`, `processor` or `data`"
@@ -137,13 +137,13 @@ pub struct ValidationReport {
     pub tasks: Vec<(&'static str, Metrics)>,
 }
 
-/// What happens during [`Trainer::run`].
+/// An event during [`Trainer::run`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<'e> {
     /// A training step was taken.
     Step(&'e StepReport),
-    /// A validation is in progress: a batch of so many samples was evaluated.
+    /// A validation is in progress: a batch with this number of samples was evaluated.
     Validating(usize),
     /// A validation ended.
     Validation {
@@ -167,6 +167,9 @@ pub enum StopReason {
 
 impl Trainer {
     /// Loads the data and builds the network of a plan.
+    ///
+    /// # Errors
+    /// If samples cannot be loaded, or are too large for the processor.
     pub fn new(plan: TrainPlan, device: &Device) -> Result<Trainer, TrainError> {
         let TrainPlan { recipe, algorithms, specs, processors } = plan;
         let built = Network::with_processors(specs.tasks.clone(), &recipe.model, &processors, recipe.seed);
@@ -221,12 +224,15 @@ impl Trainer {
         &self.parameters
     }
 
-    /// How far training is.
+    /// Progress of the training.
     pub fn state(&self) -> RunState {
         self.state
     }
 
     /// Restores the last checkpoint of a run.
+    ///
+    /// # Errors
+    /// If a checkpoint is missing, damaged, or belongs to another recipe. The trainer is unchanged then.
     pub fn resume(&mut self, run: &Path) -> Result<(), RunError> {
         let path = run.join(LAST);
         if !path.exists() {
@@ -248,6 +254,10 @@ impl Trainer {
     }
 
     /// Trains in a run directory to the end of the recipe, or until the event handler breaks.
+    ///
+    /// # Errors
+    /// Those of [`Trainer::step`] and [`Trainer::validate`], and of writing to the directory. The status of the run is then
+    /// [`Status::Failed`].
     pub fn run(
         mut self,
         directory: &mut RunDir,
@@ -276,12 +286,15 @@ impl Trainer {
         }
         let mut save_time = Duration::ZERO;
         if self.state.step == 0 {
-            // Parameters may come from elsewhere: there is a checkpoint to resume from before the first step.
+            // Initial parameters may come from another file, so a run is saved before its first step.
             save_time = self.save(directory)?;
             directory.save_recipe(&self.recipe)?;
-        } else if self.state.pending_validation && self.validate_in(directory, on_event)?.is_break() {
-            self.save(directory)?;
-            return Ok(StopReason::Stopped);
+        } else if self.state.pending_validation {
+            let flow = self.validate_in(directory, on_event)?;
+            save_time = self.save(directory)?;
+            if let Some(reason) = self.stop_reason(true, flow) {
+                return Ok(reason);
+            }
         }
         let mut saved = Instant::now();
         while self.state.step < self.recipe.steps {
@@ -291,19 +304,12 @@ impl Trainer {
                 directory.log_metrics(report.step, task.algorithm, &metrics)?;
             }
             let mut flow = on_event(&Event::Step(&report));
-            let is_last = report.step == self.recipe.steps;
-            let is_validated = is_last || report.step.is_multiple_of(self.recipe.eval_every);
+            let is_validated = report.step == self.recipe.steps || report.step.is_multiple_of(self.recipe.eval_every);
             if is_validated {
                 let validated = self.validate_in(directory, on_event)?;
                 flow = if validated.is_break() { validated } else { flow };
             }
-            let reason = match flow {
-                _ if self.state.pending_validation => Some(StopReason::Stopped),
-                _ if is_validated && self.is_out_of_patience() => Some(StopReason::EarlyStopping),
-                _ if is_last => Some(StopReason::Completed),
-                ControlFlow::Break(()) => Some(StopReason::Stopped),
-                ControlFlow::Continue(()) => None,
-            };
+            let reason = self.stop_reason(is_validated, flow);
             let pause = save_time * SAVE_PAUSE;
             let is_due = saved.elapsed() >= if is_validated { pause } else { pause.max(SAVE_INTERVAL) };
             if reason.is_some() || is_due {
@@ -317,7 +323,21 @@ impl Trainer {
         Ok(StopReason::Completed)
     }
 
+    /// Whether the run ends after a step, given whether it was validated and what the event handler returned.
+    fn stop_reason(&self, is_validated: bool, flow: ControlFlow<()>) -> Option<StopReason> {
+        match flow {
+            _ if self.state.pending_validation => Some(StopReason::Stopped),
+            _ if is_validated && self.is_out_of_patience() => Some(StopReason::EarlyStopping),
+            _ if self.state.step >= self.recipe.steps => Some(StopReason::Completed),
+            ControlFlow::Break(()) => Some(StopReason::Stopped),
+            ControlFlow::Continue(()) => None,
+        }
+    }
+
     /// Takes one training step: an update for every algorithm.
+    ///
+    /// # Errors
+    /// If samples cannot be drawn, or the loss or a gradient is not finite.
     pub fn step(&mut self) -> Result<StepReport, TrainError> {
         let step = self.state.step + 1;
         let config = AdamConfig {
@@ -373,7 +393,7 @@ impl Trainer {
         for (task, (algorithm, batches)) in self.algorithms.iter().zip(&self.validation).enumerate() {
             let model = TaskModel { network: &self.network, weights: &weights, task, algorithm: *algorithm };
             let metrics = batches.evaluate(model, progress).map_err(|error| match error {
-                // The last update made the network diverge.
+                // The network diverged in the last update.
                 EvaluateError::NotFinite { value, .. } => {
                     TrainError::NotFinite { what: "a validation logit", algorithm: algorithm.name().into(), value, step }
                 }
@@ -439,7 +459,7 @@ impl Trainer {
     }
 }
 
-/// Between two checkpoints passes at least this many times what one takes, so that a run does not wait for its disk.
+/// Time between two checkpoints, as a multiple of the time that one takes: saving costs at most 2% of a run.
 const SAVE_PAUSE: u32 = 50;
 
 /// Without a validation, a checkpoint is saved after this time.
