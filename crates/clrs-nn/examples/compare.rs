@@ -18,18 +18,20 @@ use clrs_nn::train::optimizer::{Adam, AdamConfig};
 use clrs_nn::{Batch, Weights, train};
 use serde_json::{Value, json};
 
+const USAGE: &str = "usage: compare FIXTURE training|evaluation ROUNDS [no-fused]";
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let mut arguments = std::env::args().skip(1);
-    let path = PathBuf::from(arguments.next().ok_or("which fixture?")?);
-    let part = arguments.next().ok_or("training or evaluation?")?;
-    let rounds: usize = arguments.next().ok_or("how many rounds?")?.parse()?;
+    let path = PathBuf::from(arguments.next().ok_or(USAGE)?);
+    let phase = arguments.next().ok_or(USAGE)?;
+    let rounds: usize = arguments.next().ok_or(USAGE)?.parse()?;
     let mut fixture = ParityFixture::read(&path)?;
     fixture.network.fused = arguments.next().as_deref() != Some("no-fused");
-    let report = match &part[..] {
+    let report = match &phase[..] {
         "training" => training(&fixture, started, rounds)?,
         "evaluation" => evaluation(&fixture, started, rounds),
-        other => return Err(format!("training or evaluation, not {other}").into()),
+        _ => return Err(USAGE.into()),
     };
     writeln!(std::io::stdout(), "{report}")?;
     Ok(())
@@ -69,17 +71,17 @@ fn evaluation(fixture: &ParityFixture, started: Instant, rounds: usize) -> Value
     measured.report(flops.map(|flops| flops.forward), differences.as_ref())
 }
 
-/// What the rounds of one part took.
+/// Time, memory and messages of the rounds.
 struct Measured {
     first_seconds: f64,
     milliseconds: Vec<f64>,
     peak_bytes: Option<u64>,
-    /// Of one round.
+    /// Messages of one round.
     messages: MessageCounts,
 }
 
 impl Measured {
-    /// The first round is not among those that count.
+    /// Times all rounds but the first, which allocates.
     fn new(started: Instant, rounds: usize, mut round: impl FnMut()) -> Measured {
         let before = MessageCounts::total();
         round();
@@ -93,7 +95,7 @@ impl Measured {
         Measured { first_seconds, milliseconds, peak_bytes: peak_bytes(), messages }
     }
 
-    /// The peak is measured here: as many threads as a round has, right after the rounds.
+    /// Also measures the peak rate, with as many threads as a round has.
     fn report(&self, operations: Option<f64>, differences: Option<&Value>) -> Value {
         let threads = rayon::current_num_threads();
         json!({
@@ -110,7 +112,7 @@ impl Measured {
     }
 }
 
-/// The most memory this process has held, where Linux tells it.
+/// Peak memory of this process; Linux only.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;

@@ -1,6 +1,6 @@
 //! Networks that learn to execute algorithms: the encode-process-decode baselines of the CLRS benchmark.
 //!
-//! Everything is derived from the [`Spec`](clrs::Spec) of an algorithm; no algorithm is named in this crate.
+//! Encoders, decoders and losses are derived from the [`Spec`](clrs::Spec) of an algorithm; this crate names no algorithm.
 //!
 //! | module | responsibility |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | [`data`] | batches and chunks as the network reads them, loaders, prefetching, evaluation sets |
 //! | [`exec`] | parameters, forward context, folded weights, fused CPU operations, devices |
 //! | [`model`] | the network: encoders, processors, decoders, rollout, losses |
-//! | [`run`] | run directories: checkpoints, metrics, TensorBoard events, status |
+//! | [`run`] | run directories: checkpoints, metrics, `TensorBoard` events, status |
 //! | [`eval`] | evaluation, predicted trajectories, hint scores, trained models, summaries over seeds |
 //! | [`train`] | the training loop and the optimizer |
 //! | [`parity`] | comparison with fixtures recorded from dm-clrs, FLOP counts |

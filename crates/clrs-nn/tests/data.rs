@@ -20,45 +20,45 @@ fn samples(algorithm: &'static dyn AnyAlgorithm, count: usize) -> Trajectories {
     FixedSet::new(sampler, count).expect("samples").into_trajectories()
 }
 
-fn write(folder: &Path, algorithm: &str, split: Split, runs: &Trajectories) {
+fn write(directory: &Path, algorithm: &str, split: Split, samples: &Trajectories) {
     let name = format!("{algorithm}_{}", split.name());
-    let provenance = Provenance { samples: runs.len() as u64, ..Provenance::default() };
-    let header = Header { name, algorithm: algorithm.into(), max_nodes: 4, provenance, spec: runs.spec().clone() };
-    let path = folder.join(format!("{}.arrow", header.name));
+    let provenance = Provenance { samples: samples.len() as u64, ..Provenance::default() };
+    let header = Header { name, algorithm: algorithm.into(), max_nodes: 4, provenance, spec: samples.spec().clone() };
+    let path = directory.join(format!("{}.arrow", header.name));
     let mut writer = SetWriter::create(&path, &header, OnExisting::Fail).expect("a new file");
-    writer.write(runs).expect("written");
+    writer.write(samples).expect("written");
     writer.finish().expect("finished");
 }
 
-fn recipe(folder: &Path) -> Recipe {
-    Recipe { data: DataSource::Directory(folder.into()), batch_size: 2, ..Recipe::default() }
+fn recipe(directory: &Path) -> Recipe {
+    Recipe { data: DataSource::Directory(directory.into()), batch_size: 2, ..Recipe::default() }
 }
 
 #[test]
 fn a_validation_set_of_another_version_gets_the_probes_of_the_training_set() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let algorithm = find("insertion_sort");
     let of_version = |version: Version| samples(algorithm, 4).with_spec(&version.spec(algorithm));
     let (new, old) = (of_version(Version::V2_0_3), of_version(Version::V1_0_0));
     assert_ne!(new.spec(), old.spec());
-    write(folder.path(), "insertion_sort", Split::Train, &new);
-    write(folder.path(), "insertion_sort", Split::Val, &old);
-    let validation = loader::validation_samples(&recipe(folder.path()), algorithm, 0).expect("a set");
+    write(directory.path(), "insertion_sort", Split::Train, &new);
+    write(directory.path(), "insertion_sort", Split::Val, &old);
+    let validation = loader::validation_samples(&recipe(directory.path()), algorithm, 0).expect("a set");
     assert_eq!(validation.spec(), new.spec());
 }
 
 #[test]
 fn training_samples_without_steps_are_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let algorithm = find("bfs");
-    let runs = samples(algorithm, 4);
-    let mut without = Trajectories::new(runs.spec().clone());
-    for sample in runs.iter() {
+    let complete = samples(algorithm, 4);
+    let mut without = Trajectories::new(complete.spec().clone());
+    for sample in complete.iter() {
         let cells = sample.iter().map(|(probe, cells)| if probe.stage == Stage::Hint { cells.slice(0..0) } else { cells });
         let cells: Vec<Cells<'_>> = cells.collect();
-        without.push(sample.nodes(), 0, &cells).expect("a run of no steps");
+        without.push(sample.nodes(), 0, &cells).expect("a trajectory of no steps");
     }
-    write(folder.path(), "bfs", Split::Train, &without);
-    let refused = BatchLoader::new(&recipe(folder.path()), algorithm, 0).err();
+    write(directory.path(), "bfs", Split::Train, &without);
+    let refused = BatchLoader::new(&recipe(directory.path()), algorithm, 0).err();
     assert!(matches!(refused, Some(DataError::NoSteps { .. })), "{refused:?}");
 }

@@ -13,9 +13,9 @@ use clrs_nn::train::gradients;
 use clrs_nn::train::optimizer::{Adam, AdamConfig};
 
 fn fixtures() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/networks");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/networks");
     let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("goldens").map(|entry| entry.expect("a file").path()).collect();
+        std::fs::read_dir(directory).expect("goldens").map(|entry| entry.expect("a file").path()).collect();
     files.sort();
     files
 }
@@ -26,7 +26,7 @@ fn name(path: &Path) -> String {
 
 #[test]
 fn networks_equal_dm_clrs() {
-    let mut wrong = Vec::new();
+    let mut failed = Vec::new();
     let mut seen = Vec::new();
     for path in fixtures() {
         let name = name(&path);
@@ -37,24 +37,24 @@ fn networks_equal_dm_clrs() {
         // Probes without recorded predictions would not be compared.
         let decodes_hints = fixture.network.config().hint_mode.is_supervised();
         for probe in fixture.dense.spec.iter() {
-            let (what, wanted) = match probe.stage {
+            let (what, expected) = match probe.stage {
                 Stage::Input => continue,
                 Stage::Output => ("eval", true),
                 Stage::Hint => ("eval_hint", decodes_hints),
             };
             let recorded = fixture.file.tensors.contains_key(&format!("{what}/{}", probe.name));
-            assert!(recorded || !wanted, "{name}: no predictions of {}", probe.name);
+            assert!(recorded || !expected, "{name}: no predictions of {}", probe.name);
         }
         for fused in [true, false] {
             fixture.network.fused = fused;
             let found = fixture.compare(&Device::flex()).unwrap_or_else(|error| panic!("{name}: {error}"));
             if !found.are_small() {
-                wrong.push(format!("{name}, fused {fused}: {found:?}"));
+                failed.push(format!("{name}, fused {fused}: {found:?}"));
             }
         }
         seen.push(fixture.network.config().processor.clone());
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
     // Processors that dm-clrs does not have cannot be recorded.
     let registry = ProcessorRegistry::builtin();
     let recorded = |name: &str| seen.iter().any(|seen| seen == name);

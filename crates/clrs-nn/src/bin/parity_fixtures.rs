@@ -9,12 +9,12 @@ use clrs_nn::parity::fixture::ParityFixture;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let device_name = arguments.next().ok_or("which device?")?;
+    let device_name = arguments.next().ok_or("usage: parity_fixtures DEVICE FILE..")?;
     let device = device::open(&device_name)?;
     let started = Instant::now();
     let mut out = std::io::stdout();
     writeln!(out, "{:44}{:>9}{:>10}{:>10}{:>10}{:>9}", "fixture", "values", "loss", "gradients", "logits", "seconds")?;
-    let (mut count, mut wrong) = (0, 0);
+    let (mut count, mut failed) = (0, 0);
     for path in arguments.map(PathBuf::from) {
         let now = Instant::now();
         let found = ParityFixture::read(&path)?.compare(&device)?;
@@ -25,13 +25,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         count += 1;
         if !found.are_small() {
             writeln!(out, "  beyond the tolerances: {found:?}")?;
-            wrong += 1;
+            failed += 1;
         }
     }
     writeln!(
         out,
-        "{count} fixtures on {device_name} in {:.0} s, {wrong} beyond the tolerances",
+        "{count} fixtures on {device_name} in {:.0} s, {failed} beyond the tolerances",
         started.elapsed().as_secs_f64()
     )?;
-    if wrong > 0 { Err("networks differ from their fixtures".into()) } else { Ok(()) }
+    if failed > 0 { Err("networks differ from their fixtures".into()) } else { Ok(()) }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clrs::clrs30::{UnknownVersion, Version};
 use serde::{Deserialize, Serialize};
 
-/// Where samples come from. In recipes and on the command line, a string.
+/// Where samples come from. A string in recipes and on the command line.
 ///
 /// ```
 /// use clrs_nn::config::data_source::DataSource;
@@ -19,12 +19,13 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
+#[non_exhaustive]
 pub enum DataSource {
     /// A version of the benchmark, generated in memory.
     Benchmark(Version),
     /// Samples drawn while training.
     OnTheFly,
-    /// A directory of sets named `ALGORITHM_SPLIT.arrow`.
+    /// A directory of sets: files `ALGORITHM_SPLIT.arrow`, or their shards.
     Directory(PathBuf),
 }
 
@@ -53,7 +54,7 @@ impl FromStr for DataSource {
     fn from_str(text: &str) -> Result<DataSource, UnknownVersion> {
         match text.parse::<Version>() {
             Ok(version) => Ok(DataSource::Benchmark(version)),
-            // A name with a version can only be meant as one.
+            // Not taken for a directory: `clrs30@` is the prefix of versions.
             Err(unknown) if text.starts_with("clrs30@") => Err(unknown),
             Err(_) if text == ON_THE_FLY => Ok(DataSource::OnTheFly),
             Err(_) => Ok(DataSource::Directory(text.into())),

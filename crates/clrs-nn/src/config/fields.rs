@@ -2,6 +2,7 @@
 
 /// A field of a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct FieldDoc {
     /// Name in recipe files.
     pub name: String,

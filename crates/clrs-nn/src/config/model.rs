@@ -30,9 +30,9 @@ pub struct ModelConfig {
     pub teacher_forcing: f64,
     /// Whether the processor applies layer norm to its result. Memory networks do not.
     pub layer_norm: bool,
-    /// Number of attention heads; must divide `hidden`.
+    /// Number of attention heads; must divide `hidden`. Attention processors only.
     pub heads: usize,
-    /// Features of a triplet of nodes.
+    /// Features per triplet of nodes. Processors with triplet reasoning only.
     pub triplet_features: usize,
     /// Initialization of encoders: `default` (as any linear layer) or `xavier_on_scalars` (smaller for scalar hints).
     pub init: EncoderInit,
@@ -65,7 +65,8 @@ impl Default for ModelConfig {
 /// Aggregation of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are those of the functions")]
+#[non_exhaustive]
 pub enum Aggregation {
     Max,
     Mean,
@@ -75,6 +76,7 @@ pub enum Aggregation {
 /// Use of hints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum HintMode {
     /// Hints are read and predicted.
     EncodedDecoded,
@@ -82,7 +84,7 @@ pub enum HintMode {
     DecodedOnly,
     /// The network reads inputs and predicts outputs.
     None,
-    /// The computation of `EncodedDecoded` without a loss on hints: isolates what supervision by hints is worth.
+    /// The computation of `EncodedDecoded` without a loss on hints: isolates the effect of supervision by hints.
     NoneEncodedDecoded,
 }
 
@@ -97,7 +99,7 @@ impl HintMode {
         self != HintMode::None
     }
 
-    /// Whether predicted hints are part of the loss.
+    /// Whether predicted hints contribute to the loss.
     pub fn is_supervised(self) -> bool {
         matches!(self, HintMode::EncodedDecoded | HintMode::DecodedOnly)
     }
@@ -106,6 +108,7 @@ impl HintMode {
 /// How predicted hints are fed back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Feedback {
     /// As probabilities, differentiable.
     Soft,
@@ -121,6 +124,7 @@ pub enum Feedback {
 /// Initialization of encoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum EncoderInit {
     /// As any linear layer.
     Default,
@@ -131,16 +135,18 @@ pub enum EncoderInit {
 /// A field of a configuration with a value out of range.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{field}` must {rule}, not {value}")]
+#[non_exhaustive]
 pub struct ConfigError {
     /// Name of the field.
     pub field: &'static str,
-    /// What it must be or do.
+    /// Requirement, to follow "must": `be at least 1`.
     pub rule: String,
     /// Its value.
     pub value: String,
 }
 
 /// Checks one field.
+#[expect(clippy::needless_pass_by_value, reason = "values are copies and temporaries")]
 pub(crate) fn ensure(holds: bool, field: &'static str, value: impl ToString, rule: impl Into<String>) -> Result<(), ConfigError> {
     if holds { Ok(()) } else { Err(ConfigError { field, rule: rule.into(), value: value.to_string() }) }
 }
@@ -153,6 +159,9 @@ const MAX_MESSAGE_STEPS: usize = 1 << 10;
 
 impl ModelConfig {
     /// Checks the range of every field.
+    ///
+    /// # Errors
+    /// The first field that is out of range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let at_least_1 = [
             ("hidden", self.hidden),

@@ -28,7 +28,7 @@ pub struct Recipe {
     /// Algorithms to train on, in turn, with one shared processor.
     pub algorithms: Vec<String>,
 
-    /// The model; in the file its fields stand among the others.
+    /// The model. In a file, its fields are beside the others.
     #[serde(flatten)]
     pub model: ModelConfig,
 
@@ -41,7 +41,7 @@ pub struct Recipe {
     pub lengths: Vec<usize>,
     /// Edge probabilities of graphs drawn on the fly; every graph draws one. Halved for algorithms with very long trajectories.
     pub edge_probabilities: Vec<f64>,
-    /// Whether `pos` is replaced by sorted random numbers in training and validation.
+    /// Whether `pos` is replaced by sorted uniform random values in training and validation.
     pub random_pos: bool,
     /// Whether `pred_h` hints that never change become inputs.
     pub pred_as_input: bool,
@@ -80,6 +80,7 @@ pub struct Recipe {
 /// Order in which a fixed set is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Order {
     /// One sample after another, epoch after epoch; a batch may contain the end of one epoch and the start of the next.
     #[serde(alias = "in_order")]
@@ -92,6 +93,7 @@ pub enum Order {
 /// How permutations are predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Permutations {
     /// As a cyclic permutation by Sinkhorn's method, and a mask of its first node.
     Sinkhorn,
@@ -134,7 +136,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("generalist-2022", include_str!("../../recipes/generalist-2022.toml")),
 ];
 
-/// Fields by the names they had in runs of checkpoint format 1.
+/// Former names of fields, which runs of checkpoint format 1 have, and their current names.
 const RENAMED: &[(&str, &str)] = &[("edge_chances", "edge_probabilities")];
 
 /// Why a recipe cannot be parsed.
@@ -156,6 +158,9 @@ pub enum RecipeError {
 
 impl Recipe {
     /// Parses the text of a file, then overrides fields: `hidden=64`, `lengths=4,8`.
+    ///
+    /// # Errors
+    /// On invalid TOML, unknown fields and values of another type. Ranges are checked by [`Recipe::validate`].
     pub fn parse(text: &str, overrides: &[&str]) -> Result<Recipe, RecipeError> {
         let defaults = toml::Table::try_from(Recipe::default()).expect("a recipe is a TOML table");
         let mut recipe = defaults.clone();
@@ -183,8 +188,10 @@ impl Recipe {
         toml::to_string(self).expect("a recipe is a TOML table")
     }
 
-    /// Checks the range of every field. What depends on algorithms or data is checked by
-    /// [`TrainPlan`](crate::train::plan::TrainPlan).
+    /// Checks the range of every field. [`TrainPlan`](crate::train::plan::TrainPlan) checks what depends on algorithms or data.
+    ///
+    /// # Errors
+    /// The first field that is out of range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.model.validate()?;
         let bounds = [
@@ -216,7 +223,7 @@ impl Recipe {
 
 /// Every micro-batch of an update has its own random stream, numbered by 16 bits; micro-batches have up to eight samples.
 const MAX_BATCH: usize = 8 << 16;
-/// As many as a large test set has.
+/// The size of a large test set.
 const MAX_VAL_SAMPLES: usize = 1 << 16;
 /// Longer than the longest trajectory of the benchmark at its largest size.
 const MAX_CHUNK: usize = 1 << 20;
@@ -271,7 +278,7 @@ fn variants(message: &str) -> String {
     format!("unknown value {}", rest.replacen(", expected ", "; expected ", 1))
 }
 
-/// Command-line text as a value of the default's type; as a string if it is none, which [`set`] refuses.
+/// Command-line text as a value of the default's type, or as a string if it is not one, which [`set`] refuses.
 fn typed(default: &toml::Value, text: &str) -> toml::Value {
     let string = || toml::Value::String(text.into());
     match default {

@@ -11,6 +11,18 @@ use clrs::batch::{Array, ArrayData};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
 /// Samples of one algorithm and size.
+///
+/// ```
+/// use clrs::sampling::{Sampler, SamplerOptions, Stream};
+/// use clrs_nn::Batch;
+///
+/// let bfs = clrs::Registry::builtin().find("bfs")?;
+/// let dense = Stream::new(Sampler::new(bfs, 5, 1, &SamplerOptions::default())?).next(3)?;
+/// let batch = Batch::new(&dense);
+/// assert_eq!((batch.samples(), batch.nodes(), batch.active(0)), (3, 5, 3));
+/// assert!(batch.lengths().is_sorted_by(|a, b| a >= b));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Batch {
     spec: Spec,
@@ -90,7 +102,7 @@ impl Batch {
         self.lengths.partition_point(|&length| active_steps(length) > step)
     }
 
-    /// Number of samples with a true hint to compare the prediction of a step with.
+    /// Number of samples whose hint predictions in a step are supervised: those with a true hint after it.
     pub fn supervised(&self, step: usize) -> usize {
         self.lengths.partition_point(|&length| length > step + 1)
     }

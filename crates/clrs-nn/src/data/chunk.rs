@@ -49,12 +49,15 @@ struct Cursor {
 }
 
 impl ChunkLoader {
-    /// A number of lanes, and of steps per chunk.
+    /// Creates empty lanes. `length` is the number of steps per chunk.
     pub fn new(lanes: usize, length: usize) -> ChunkLoader {
         ChunkLoader { lanes: (0..lanes).map(|_| VecDeque::new()).collect(), length }
     }
 
-    /// The next chunk. Calls `next_batch`, which returns one sample per lane, until every lane has enough steps.
+    /// Returns the next chunk. Calls `next_batch`, which returns one sample per lane, until every lane has enough steps.
+    ///
+    /// # Errors
+    /// Those of `next_batch`.
     pub fn next<E>(&mut self, mut next_batch: impl FnMut() -> Result<Batch, E>) -> Result<Chunk, E> {
         let remaining = |lane: &VecDeque<Cursor>| -> usize {
             lane.iter().map(|cursor| active_steps(cursor.batch.lengths()[cursor.sample]) - cursor.step).sum()

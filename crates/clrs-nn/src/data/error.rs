@@ -8,7 +8,7 @@ use clrs::sampling::SampleError;
 use clrs::transform::TransformError;
 use clrs_store::StoreError;
 
-/// Why there is no data.
+/// Why samples cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the error messages document the variants")]
 #[non_exhaustive]

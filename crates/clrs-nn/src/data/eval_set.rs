@@ -24,6 +24,7 @@ use crate::config::data_source::DataSource;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum EvalSet {
     /// A set of the benchmark or of a directory.
     Fixed {
@@ -63,7 +64,10 @@ impl EvalSet {
         EvalSet::Sampled { size, count: None, seed: SEED, options: SamplerOptions::default() }
     }
 
-    /// Number of samples of an algorithm. Finds most errors of the set before any sample is made.
+    /// Number of samples of an algorithm. Finds most errors of the set before any sample is generated.
+    ///
+    /// # Errors
+    /// If the set does not exist, or samples of this size cannot be drawn.
     pub fn count(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<usize, DataError> {
         match self {
             EvalSet::Fixed { data, split } => sets::count(data, algorithm, *split),
@@ -74,7 +78,10 @@ impl EvalSet {
         }
     }
 
-    /// The samples of an algorithm.
+    /// Loads or draws the samples of an algorithm.
+    ///
+    /// # Errors
+    /// If the set does not exist or cannot be read, or samples cannot be drawn.
     pub fn load(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
         match self {
             EvalSet::Fixed { data, split } => sets::load(data, algorithm, *split),

@@ -1,7 +1,7 @@
 //! Training batches and validation samples.
 //!
-//! A batch depends on the recipe and its number alone, so a resumed run continues with the same batches: [`BatchLoader::skip`] passes
-//! over those it has seen.
+//! A batch depends on the recipe and its number alone, so a resumed run continues with the same batches: [`BatchLoader::skip`] skips
+//! those it has seen.
 
 use clrs::clrs30::Split;
 use clrs::random::RandomState;
@@ -14,7 +14,18 @@ use super::transform::BatchTransform;
 use crate::config::data_source::DataSource;
 use crate::config::recipe::{Order, Recipe};
 
-/// Training batches of one algorithm, transformed as a recipe says.
+/// Training batches of one algorithm, with the transforms of a recipe.
+///
+/// ```
+/// use clrs_nn::Recipe;
+/// use clrs_nn::data::loader::BatchLoader;
+///
+/// let bfs = clrs::Registry::builtin().find("bfs")?;
+/// let recipe = Recipe::parse("lengths = [4, 8]", &["batch_size=3"])?;
+/// let mut loader = BatchLoader::new(&recipe, bfs, 0)?;
+/// assert_eq!(loader.next()?.lengths.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct BatchLoader {
     algorithm: &'static dyn AnyAlgorithm,
     transform: BatchTransform,
@@ -75,6 +86,9 @@ impl BatchLoader {
     }
 
     /// Returns the next batch.
+    ///
+    /// # Errors
+    /// If a problem cannot be drawn or a transform does not apply.
     #[expect(clippy::should_implement_trait, reason = "it can fail and never ends")]
     pub fn next(&mut self) -> Result<Batch, DataError> {
         let (number, count) = (self.number, self.batch_size);
@@ -109,7 +123,10 @@ impl BatchLoader {
         if let Samples::Fixed { set, .. } = &self.samples { Some(set) } else { None }
     }
 
-    /// Passes over a number of batches. Problems drawn on the fly are drawn, since each depends on those before it, but not solved.
+    /// Skips a number of batches. Problems drawn on the fly are drawn, since each depends on those before it, but not solved.
+    ///
+    /// # Errors
+    /// If a problem cannot be drawn.
     pub fn skip(&mut self, batches: u64) -> Result<(), DataError> {
         for number in self.number..self.number + batches {
             if let Samples::OnTheFly { samplers, .. } = &mut self.samples {
@@ -146,7 +163,7 @@ pub fn validation_samples(
     Ok(set.into_trajectories())
 }
 
-/// Number of validation among the sizes of an algorithm, for its seed.
+/// Used instead of the number of a size in the seed of validation samples.
 const VALIDATION: usize = (1 << 20) - 1;
 
 /// The sampler of an algorithm at a size.

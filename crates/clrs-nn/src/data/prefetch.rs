@@ -1,4 +1,4 @@
-//! Prefetching: batches are made on a separate thread while the network trains on earlier ones.
+//! Prefetching: a separate thread prepares batches while the network trains on earlier ones.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -21,7 +21,7 @@ pub(crate) enum UpdateData {
 
 pub(crate) type Prefetched = Receiver<Result<UpdateData, DataError>>;
 
-/// Starts a thread that makes one batch per algorithm and step, from a step on, a few ahead.
+/// Starts a thread that prepares one batch per algorithm and step, beginning after `first_step` steps, a few batches ahead.
 pub(crate) fn prefetch(loaders: Vec<Vec<BatchLoader>>, recipe: &Recipe, first_step: usize) -> Prefetched {
     let (sender, batches) = sync_channel(2 * loaders.len().max(1));
     let (lanes, length) = (recipe.batch_size, recipe.chunk_length);
@@ -77,7 +77,7 @@ impl Queue {
         }
     }
 
-    /// Passes over updates. Where a chunk ends is known only after its samples were solved, so chunks are made and dropped.
+    /// Skips updates. Where a chunk ends is known only after its samples were solved, so chunks are prepared and dropped.
     fn skip(&mut self, count: usize) -> Result<(), DataError> {
         match self {
             Queue::Batches(loader) => loader.skip(count as u64),

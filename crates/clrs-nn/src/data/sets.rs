@@ -1,4 +1,4 @@
-//! Fixed sets of samples: the benchmark's and those of a directory.
+//! Fixed sets of samples, of the benchmark or of a directory.
 
 use std::path::Path;
 
@@ -13,6 +13,9 @@ use crate::config::data_source::DataSource;
 use crate::config::recipe::Recipe;
 
 /// Loads a complete set: generates one of the benchmark, or reads one of a directory.
+///
+/// # Errors
+/// If the source has no such set, or it cannot be read.
 pub fn load(source: &DataSource, algorithm: &'static dyn AnyAlgorithm, split: Split) -> Result<Trajectories, DataError> {
     match source {
         DataSource::OnTheFly => Err(DataError::OnTheFly(split)),
@@ -54,6 +57,9 @@ pub fn network_spec(recipe: &Recipe, recorded: &Spec, algorithm: &'static dyn An
 }
 
 /// Restricts samples to the probes of a spec.
+///
+/// # Errors
+/// [`DataError::MissingProbe`] if the samples lack a probe, or have it with another stage, location or kind.
 pub fn with_spec(samples: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
     // In clrs30@1.0.0 a permutation is a plain pointer.
     let same = |a: &Probe, b: &Probe| (a.stage, a.location, a.kind.plain()) == (b.stage, b.location, b.kind.plain());

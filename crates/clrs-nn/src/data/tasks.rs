@@ -19,6 +19,9 @@ pub enum TaskError {
 }
 
 /// Looks up the algorithms of a recipe.
+///
+/// # Errors
+/// If there are none, or a name is unknown or repeated.
 pub fn algorithms(recipe: &Recipe, registry: &Registry) -> Result<Vec<&'static dyn AnyAlgorithm>, TaskError> {
     let mut algorithms: Vec<&'static dyn AnyAlgorithm> = Vec::new();
     for name in &recipe.algorithms {

@@ -38,8 +38,9 @@ pub struct TaskModel<'n> {
 /// Number of steps that the network takes for a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Steps {
-    /// As many as the algorithm took. This is what papers report, and it tells the network something about the answer.
+    /// As many as the algorithm took. This is what papers report; it gives the network information about the answer.
     #[default]
     Oracle,
     /// The upper bound for the number of nodes.
@@ -160,7 +161,7 @@ pub struct EvalReport {
     /// The metrics.
     #[serde(flatten)]
     pub metrics: Metrics,
-    /// Scores of hints, if they were asked for and are predicted.
+    /// Scores of hints, if requested and predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hints: Option<Vec<HintScore>>,
     /// Decided outputs of every sample, in the order of the algorithm's outputs.
@@ -172,7 +173,7 @@ pub struct EvalReport {
     /// Predicted trajectories of the chosen samples.
     #[serde(skip)]
     pub trajectories: Vec<PredictedTrajectory>,
-    /// Hidden states and logits of the first batch, if they were asked for.
+    /// Hidden states and logits of the first batch, if requested.
     #[serde(skip)]
     pub dump: Option<TensorFile>,
 }
@@ -180,6 +181,9 @@ pub struct EvalReport {
 /// Evaluates a network on samples, batch by batch: neither the hints of the set nor predictions of them are in memory all at once.
 ///
 /// `progress` is called after every batch with its number of samples and can stop the evaluation.
+///
+/// # Errors
+/// If the samples do not fit the network or differ in size, logits are not finite, or `progress` stops.
 pub fn evaluate(
     model: TaskModel<'_>,
     samples: &Trajectories,
@@ -297,7 +301,7 @@ impl MicroBatch<'_> {
     }
 }
 
-/// Samples of one set as batches, to be evaluated again and again: the validation set of a run.
+/// Samples of one set as batches that are prepared once and evaluated many times: the validation set of a run.
 pub struct EvalBatches {
     samples: Trajectories,
     batches: Vec<PreparedBatch>,
@@ -305,6 +309,12 @@ pub struct EvalBatches {
 
 impl EvalBatches {
     /// Splits samples into batches and transforms them.
+    ///
+    /// # Errors
+    /// If the samples are empty, differ in size, or a transform does not apply.
+    ///
+    /// # Panics
+    /// If `batch_size` is 0.
     pub fn new(samples: Trajectories, transform: &BatchTransform, batch_size: usize) -> Result<EvalBatches, EvaluateError> {
         let all = samples_of_one_size(&samples)?;
         let batches = all.chunks(batch_size).enumerate();

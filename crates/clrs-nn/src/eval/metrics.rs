@@ -1,4 +1,4 @@
-//! Metrics of an evaluation, and why there are none.
+//! Metrics of an evaluation, and its errors.
 
 use clrs::batch::BatchError;
 use clrs::score::ScoreError;
@@ -11,7 +11,7 @@ use crate::data::error::DataError;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Mean score over the outputs: the number that papers report.
+    /// Mean score over the outputs, as papers report it.
     pub score: f64,
     /// Score of every output: micro-F1 of masks, accuracy of others.
     #[serde(serialize_with = "as_map")]
@@ -39,7 +39,7 @@ pub enum EvaluateError {
     Transform(#[from] TransformError),
     #[error(transparent)]
     Batch(#[from] BatchError),
-    #[error("there are no samples")]
+    #[error("the set has no samples")]
     NoSamples,
     #[error("a sample has no steps")]
     NoSteps,

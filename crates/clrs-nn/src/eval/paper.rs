@@ -4,10 +4,11 @@ const TABLES: &str = include_str!("../../paper/tables.csv");
 
 /// One of the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PaperTable {
-    /// On 64 nodes.
+    /// The test sets, 64 nodes.
     Test,
-    /// On 16 nodes.
+    /// The validation sets, 16 nodes.
     Validation,
 }
 
@@ -22,6 +23,14 @@ pub struct PaperResult {
 }
 
 /// The result of an algorithm and a processor, if the paper has both.
+///
+/// ```
+/// use clrs_nn::eval::paper::{PaperTable, paper_result};
+///
+/// let bfs = paper_result(PaperTable::Test, "bfs", "mpnn").unwrap();
+/// assert!(bfs.mean > 0.9);
+/// assert_eq!(paper_result(PaperTable::Test, "bfs", "triplet_gmpnn"), None);
+/// ```
 pub fn paper_result(table: PaperTable, algorithm: &str, processor: &str) -> Option<PaperResult> {
     let table = match table {
         PaperTable::Test => "test",
@@ -30,7 +39,7 @@ pub fn paper_result(table: PaperTable, algorithm: &str, processor: &str) -> Opti
     find(table, algorithm, column(processor)?)
 }
 
-/// The paper's name of a processor. It does not say which of the two memory networks it ran.
+/// The paper's name of a processor. It does not specify which of the two memory networks it evaluated.
 fn column(processor: &str) -> Option<&'static str> {
     match processor {
         "deepsets" => Some("deep_sets"),

@@ -30,7 +30,7 @@ pub struct RunMetrics<'m> {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The processor, and the recipe fields that tell the model from the others.
+    /// The processor, and the recipe fields that distinguish the model from the others.
     pub model: String,
     /// The set.
     pub set: String,
@@ -79,6 +79,13 @@ pub struct Average {
 }
 
 /// Mean and standard deviation.
+///
+/// ```
+/// use clrs_nn::eval::summary::MeanStddev;
+///
+/// let over_seeds = MeanStddev::new(&[0.5, 0.75, 1.0]);
+/// assert_eq!((over_seeds.mean, over_seeds.stddev), (0.75, Some(0.25)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeanStddev {
     /// The mean.
@@ -88,7 +95,7 @@ pub struct MeanStddev {
 }
 
 impl MeanStddev {
-    /// Of at least one value.
+    /// Computes both of at least one value.
     pub fn new(values: &[f64]) -> MeanStddev {
         let count = values.len();
         let mean = mean(values.iter().copied());

@@ -40,9 +40,9 @@ use crate::run::error::RunError;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct TrainedModel {
-    /// How it was trained.
+    /// Recipe that it was trained with.
     pub recipe: Recipe,
-    /// What it was trained on, in the order of its tasks.
+    /// Algorithms that it was trained on, in the order of its tasks.
     pub algorithms: Vec<&'static dyn AnyAlgorithm>,
     /// The network.
     pub network: Network,
@@ -58,6 +58,7 @@ pub struct TrainedModel {
 
 /// Which parameters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Checkpoint {
     /// Those of the best validation.
     #[default]
@@ -90,7 +91,7 @@ impl std::fmt::Display for Checkpoint {
     }
 }
 
-/// Why a run has no network.
+/// Why the model of a run cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the error messages document the variants")]
 #[non_exhaustive]
@@ -100,22 +101,29 @@ pub enum OpenModelError {
     #[error("{}: {source}", .path.display())]
     Task { path: PathBuf, source: TaskError },
     #[error("{}: {source}", .path.display())]
-    Data { path: PathBuf, source: DataError },
+    Data { path: PathBuf, source: Box<DataError> },
     #[error("{}: {source}", .path.display())]
     Build { path: PathBuf, source: BuildError },
     #[error("{}: the checkpoint is of {found}, the recipe of {expected}", .path.display())]
     OtherTasks { path: PathBuf, found: String, expected: String },
-    #[error("{}: no {checkpoint} checkpoint yet; its training has not reached a validation", .path.display())]
+    #[error("{}: no {checkpoint} checkpoint yet; training has not reached a validation", .path.display())]
     NoCheckpoint { path: PathBuf, checkpoint: &'static str },
 }
 
 impl TrainedModel {
     /// Opens the best checkpoint of a run with built-in algorithms and processors, on the CPU.
+    ///
+    /// # Errors
+    /// As [`TrainedModel::open_with`].
     pub fn open(run: impl AsRef<Path>) -> Result<TrainedModel, OpenModelError> {
         TrainedModel::open_with(run.as_ref(), &Checkpoint::Best, &Registries::builtin(), &Device::flex())
     }
 
     /// Opens a checkpoint of a run. Neither the training data nor the working directory matters.
+    ///
+    /// # Errors
+    /// If the directory contains no run, the checkpoint is missing, damaged or of another recipe, or an algorithm or processor is
+    /// not in the registries.
     pub fn open_with(
         run: &Path,
         checkpoint: &Checkpoint,
@@ -142,7 +150,8 @@ impl TrainedModel {
         }
         let TaskSpecs { tasks, recorded } = match file.specs() {
             Some(specs) => specs.clone(),
-            None => format_1_specs(&recipe, &algorithms).map_err(|source| OpenModelError::Data { path: config(), source })?,
+            None => format_1_specs(&recipe, &algorithms)
+                .map_err(|source| OpenModelError::Data { path: config(), source: Box::new(source) })?,
         };
         if !tasks.iter().map(|task| task.name.as_str()).eq(algorithms.iter().map(|algorithm| algorithm.name())) {
             let found = tasks.iter().map(|task| task.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -158,6 +167,9 @@ impl TrainedModel {
     }
 
     /// The model for one of its algorithms.
+    ///
+    /// # Errors
+    /// [`EvaluateError::NotTrained`] if it was not trained on the algorithm.
     pub fn task(&self, algorithm: &str) -> Result<TaskModel<'_>, EvaluateError> {
         let task = self.algorithms.iter().position(|of| of.name() == algorithm);
         let task = task.ok_or_else(|| EvaluateError::NotTrained(algorithm.into()))?;

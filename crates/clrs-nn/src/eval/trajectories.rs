@@ -45,9 +45,9 @@ impl PredictedTrajectory {
 /// Collects the predicted hints of some samples of a batch.
 pub(super) struct TrajectoryObserver<'o> {
     batch: &'o Batch,
-    /// Positions of the wanted samples in the dense batch.
-    wanted: Vec<usize>,
-    /// By wanted sample and hint: decided rows and probabilities of every step taken.
+    /// Positions of the chosen samples in the dense batch.
+    chosen: Vec<usize>,
+    /// By chosen sample and hint: decided rows and probabilities of every step taken.
     rows: Vec<Vec<HintRows>>,
     error: Option<EvaluateError>,
 }
@@ -61,9 +61,9 @@ struct HintRows {
 }
 
 impl<'o> TrajectoryObserver<'o> {
-    pub(super) fn new(batch: &'o Batch, wanted: Vec<usize>) -> TrajectoryObserver<'o> {
-        let rows = vec![Vec::new(); wanted.len()];
-        TrajectoryObserver { batch, wanted, rows, error: None }
+    pub(super) fn new(batch: &'o Batch, chosen: Vec<usize>) -> TrajectoryObserver<'o> {
+        let rows = vec![Vec::new(); chosen.len()];
+        TrajectoryObserver { batch, chosen, rows, error: None }
     }
 
     pub(super) fn observe(&mut self, view: &StepView<'_>) {
@@ -78,18 +78,18 @@ impl<'o> TrajectoryObserver<'o> {
             let ArrayData::F64(values) = &array.data else { unreachable!("`zeros` creates f64 arrays") };
             let width = values.len() / array.shape[0];
             let probabilities = Probabilities::new(probe, logits);
-            for (wanted, rows) in self.wanted.iter().zip(&mut self.rows) {
-                let Some(position) = view.active.iter().position(|sample| order(sample) == *wanted) else { continue };
+            for (chosen, rows) in self.chosen.iter().zip(&mut self.rows) {
+                let Some(position) = view.active.iter().position(|sample| order(sample) == *chosen) else { continue };
                 if rows.len() <= hint {
                     rows.push(HintRows { index: *index, ..HintRows::default() });
                 }
-                rows[hint].values.extend(&values[wanted * width..][..width]);
+                rows[hint].values.extend(&values[chosen * width..][..width]);
                 rows[hint].probabilities.extend(probabilities.as_ref().map(|all| all.of(position)));
             }
         }
     }
 
-    /// The predicted trajectories of the wanted samples, from their true trajectories, indices in the set, decoded outputs and
+    /// The predicted trajectories of the chosen samples, from their true trajectories, indices in the set, decoded outputs and
     /// output logits.
     pub(super) fn finish(
         self,
@@ -100,41 +100,40 @@ impl<'o> TrajectoryObserver<'o> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let (batch, wanted) = (self.batch, self.wanted);
+        let (batch, chosen) = (self.batch, self.chosen);
         let output_probabilities: Vec<(&Probe, Option<Probabilities>)> = logits
             .iter()
             .map(|(index, logits)| (&batch.spec()[*index], Probabilities::new(&batch.spec()[*index], logits)))
             .collect();
-        let trajectory =
-            |(((dense, rows), (sample, truth)), outputs): (((usize, Vec<HintRows>), &(usize, Trajectory<'_>)), &Vec<Column>)| {
-                let position = batch.order().iter().position(|order| *order == dense).expect("a sample of the batch");
-                let steps = rows.first().map_or(1, |hint| 1 + hint.values.len() / hint.width(batch));
-                let (mut probes, mut columns, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
-                let true_outputs = truth.spec().iter().filter(|probe| probe.stage == Stage::Output);
-                for (probe, column) in true_outputs.zip(outputs) {
-                    probes.push(probe.clone());
-                    columns.push(column.clone());
-                    let found = output_probabilities.iter().find(|(of, _)| of.name == probe.name);
-                    probabilities.push(found.and_then(|(_, all)| Some(vec![all.as_ref()?.of(position)])));
-                }
-                for hint in rows {
-                    let probe = &batch.spec()[hint.index];
-                    let first =
-                        truth.get(&probe.name).expect("a hint of the recorded samples").slice(0..probe.width(truth.nodes()));
-                    let mut column = first.to_column();
-                    extend(&mut column, probe.kind, &hint.values, truth.nodes());
-                    probes.push(probe.clone());
-                    columns.push(column);
-                    // The first row is given.
-                    let has_any = !hint.probabilities.is_empty();
-                    probabilities.push(has_any.then(|| std::iter::once(Vec::new()).chain(hint.probabilities).collect()));
-                }
-                let mut predicted = Trajectories::new(Spec::new(probes).expect("names are unique"));
-                let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
-                predicted.push(truth.nodes(), steps, &cells).expect("decisions have the types of their probes");
-                PredictedTrajectory { sample: *sample, predicted, probabilities }
-            };
-        Ok(wanted.into_iter().zip(self.rows).zip(samples).zip(outputs).map(trajectory).collect())
+        let mut trajectories = Vec::with_capacity(samples.len());
+        for (((dense, rows), (sample, truth)), outputs) in chosen.into_iter().zip(self.rows).zip(samples).zip(outputs) {
+            let position = batch.order().iter().position(|order| *order == dense).expect("a sample of the batch");
+            let steps = rows.first().map_or(1, |hint| 1 + hint.values.len() / hint.width(batch));
+            let (mut probes, mut columns, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
+            let true_outputs = truth.spec().iter().filter(|probe| probe.stage == Stage::Output);
+            for (probe, column) in true_outputs.zip(outputs) {
+                probes.push(probe.clone());
+                columns.push(column.clone());
+                let found = output_probabilities.iter().find(|(of, _)| of.name == probe.name);
+                probabilities.push(found.and_then(|(_, all)| Some(vec![all.as_ref()?.of(position)])));
+            }
+            for hint in rows {
+                let probe = &batch.spec()[hint.index];
+                let first = truth.get(&probe.name).expect("a hint of the recorded samples").slice(0..probe.width(truth.nodes()));
+                let mut column = first.to_column();
+                extend(&mut column, probe.kind, &hint.values, truth.nodes());
+                probes.push(probe.clone());
+                columns.push(column);
+                // The first row is given.
+                let has_any = !hint.probabilities.is_empty();
+                probabilities.push(has_any.then(|| std::iter::once(Vec::new()).chain(hint.probabilities).collect()));
+            }
+            let mut predicted = Trajectories::new(Spec::new(probes).expect("names are unique"));
+            let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
+            predicted.push(truth.nodes(), steps, &cells).expect("decisions have the types of their probes");
+            trajectories.push(PredictedTrajectory { sample: *sample, predicted, probabilities });
+        }
+        Ok(trajectories)
     }
 }
 

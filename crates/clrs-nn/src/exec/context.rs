@@ -83,17 +83,17 @@ impl ForwardContext {
 
     /// A folded weight for fused operations.
     pub(crate) fn weight_ref(&self, weight: FoldedWeight) -> WeightRef {
-        let make = || WeightRef { matrix: self.matrix(weight), grad: Arc::default() };
-        self.refs.borrow_mut().entry(weight).or_insert_with(make).clone()
+        let create = || WeightRef { matrix: self.matrix(weight), grad: Arc::default() };
+        self.refs.borrow_mut().entry(weight).or_insert_with(create).clone()
     }
 
     /// The deferred gradients of an operation, identified by one of its parameters and created on first use.
-    pub(crate) fn deferred<T: DeferredGradients>(&self, key: ParamId, make: impl FnOnce() -> T) -> Arc<T> {
-        let known = self.deferred.borrow().get(&key).cloned();
-        let deferred = known.unwrap_or_else(|| {
-            let made: Arc<dyn DeferredGradients> = Arc::new(make());
-            self.deferred.borrow_mut().insert(key, Arc::clone(&made));
-            made
+    pub(crate) fn deferred<T: DeferredGradients>(&self, key: ParamId, create: impl FnOnce() -> T) -> Arc<T> {
+        let existing = self.deferred.borrow().get(&key).cloned();
+        let deferred = existing.unwrap_or_else(|| {
+            let created: Arc<dyn DeferredGradients> = Arc::new(create());
+            self.deferred.borrow_mut().insert(key, Arc::clone(&created));
+            created
         });
         let any: Arc<dyn Any + Send + Sync> = deferred;
         any.downcast().expect("a key belongs to one type of operation")

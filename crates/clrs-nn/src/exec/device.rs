@@ -1,8 +1,8 @@
-//! Where networks are computed: on the CPU, or on what else this crate was built for (the features `wgpu` and `cuda`).
+//! Devices that networks run on: the CPU, and with the features `wgpu` and `cuda` a GPU.
 
 pub use burn::tensor::Device;
 
-/// The devices of this build, by name: the CPU, the first graphics card through Vulkan, Metal or DirectX, the first NVIDIA card.
+/// Names of the devices of this build: `cpu`; `wgpu`, the first GPU through Vulkan, Metal or DirectX; `cuda`, the first NVIDIA GPU.
 pub const NAMES: &[&str] = &[
     "cpu",
     #[cfg(feature = "wgpu")]
@@ -11,21 +11,32 @@ pub const NAMES: &[&str] = &[
     "cuda",
 ];
 
-/// Why nothing can be computed there.
+/// Why a device cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+#[non_exhaustive]
 pub enum DeviceError {
-    #[error("there is no device `{0}` in this build, which has {list}; cargo's features `wgpu` and `cuda` add these", list = NAMES.join(", "))]
+    #[error("there is no device `{0}` in this build; it has {list} (the cargo features `wgpu` and `cuda` add devices)", list = NAMES.join(", "))]
     Unknown(String),
     #[cfg(feature = "wgpu")]
-    #[error("wgpu finds no device; on Linux it needs a Vulkan driver, such as Debian's mesa-vulkan-drivers")]
+    #[error("wgpu found no device; on Linux it needs a Vulkan driver, such as Debian's mesa-vulkan-drivers")]
     Wgpu(#[from] burn::tensor::wgpu::WgpuInitError),
     #[cfg(feature = "cuda")]
-    #[error("there is no NVIDIA card, or no driver for it")]
+    #[error("no NVIDIA GPU found, or its driver is missing")]
     Cuda,
 }
 
-/// A device by its name, ready. One process opens each of them once.
+/// Opens a device by name.
+///
+/// # Errors
+/// If the build does not contain the device, or the machine does not have it.
+///
+/// ```
+/// use clrs_nn::exec::device;
+///
+/// assert!(device::open("cpu").is_ok());
+/// assert!(device::open("abacus").unwrap_err().to_string().starts_with("there is no device `abacus`"));
+/// ```
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     match name {
         "cpu" => Ok(Device::flex()),

@@ -1,7 +1,7 @@
 //! Features of nodes, edges and the graph as processors and decoders read them: raw channels with linear layers on top.
 //!
 //! Shapes: `B` active samples, `N` nodes, `H` hidden size. Encoders are folded into the layers (see [`weights`](super::weights)), so
-//! encodings are computed only where they are asked for.
+//! encodings are computed only where they are read.
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
@@ -187,7 +187,7 @@ impl EdgeFeatures<'_> {
         self.raw.clone().reshape([samples * nodes * nodes, channels])
     }
 
-    /// A layer over encodings without its constant part, [`EdgeFeatures::bias`]: `[B, N, N, outputs]`.
+    /// A layer over encodings without its constant term, [`EdgeFeatures::bias`]: `[B, N, N, outputs]`.
     pub fn product(&self, layer: Linear) -> Tensor<4> {
         let [samples, nodes, ..] = self.raw.dims();
         let rows = self.raw_rows();
@@ -195,7 +195,8 @@ impl EdgeFeatures<'_> {
         Affine::new(self.ctx, rows.dims()[0], 1).product(rows, weight).shaped(|outputs| [samples, nodes, nodes, outputs])
     }
 
-    /// Constant part of a layer over encodings, `[1, outputs]`. It is cheaper to add to a smaller tensor.
+    /// Constant term of a layer over encodings, `[1, outputs]`. It is the same for all edges, so it is cheaper to add to a smaller
+    /// tensor.
     pub fn bias(&self, layer: Linear) -> Tensor<2> {
         self.ctx.folded(FoldedWeight::LayerBias(layer, Location::Edge))
     }
@@ -204,9 +205,9 @@ impl EdgeFeatures<'_> {
     pub fn self_loop_product(&self, layer: Linear) -> Tensor<3> {
         let [samples, nodes, _, channels] = self.raw.dims();
         let eye = Tensor::<2>::eye(nodes, &self.raw.device()).reshape([1, nodes, nodes, 1]);
-        let own = (self.raw.clone() * eye).sum_dim(1).reshape([samples * nodes, channels]);
+        let self_loops = (self.raw.clone() * eye).sum_dim(1).reshape([samples * nodes, channels]);
         let weight = self.ctx.folded(FoldedWeight::Layer(layer, Location::Edge));
-        own.matmul(weight).reshape([samples, nodes, layer.outputs])
+        self_loops.matmul(weight).reshape([samples, nodes, layer.outputs])
     }
 
     /// Encodings, `[B, N, N, H]`. Large: prefer layers over them.

@@ -1,4 +1,4 @@
-//! What a forward and backward pass computes with: parameters, folded weights, features, fused operations, devices.
+//! Execution of forward and backward passes: parameters, folded weights, features, fused operations, devices.
 
 pub mod context;
 pub mod device;

@@ -11,6 +11,7 @@ pub struct ParamId(pub(crate) usize);
 
 /// Name and shape of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Parameter {
     /// Name in our files: `bfs/encoder/pos/weight`.
     pub name: String,
@@ -18,12 +19,12 @@ pub struct Parameter {
     pub reference: String,
     /// Shape in files. A vector has one axis there; in computations it is a matrix of one row.
     pub shape: Vec<usize>,
-    /// Part of the network that it belongs to.
+    /// Module of the network that it belongs to.
     #[serde(skip)]
     pub owner: Owner,
 }
 
-/// Part of the network that a parameter belongs to.
+/// Module of the network that a parameter belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The processor, which all algorithms share.
@@ -45,6 +46,7 @@ pub struct Linear {
 
 /// Initializer of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Init {
     /// The same value everywhere.
     Constant(f32),
@@ -57,7 +59,7 @@ pub enum Init {
 
 /// Names, shapes and values of all parameters of a network.
 ///
-/// Values live in host memory on every device: the optimizer passes over them once per step, and checkpoints and other programs
+/// Values are in host memory on every device: the optimizer passes over them once per step, and checkpoints and other programs
 /// read them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
@@ -92,6 +94,18 @@ pub(crate) fn matrix_shape(shape: &[usize]) -> [usize; 2] {
 }
 
 /// Creates parameters while a network is built.
+///
+/// ```
+/// use clrs_nn::exec::parameters::{Owner, ParameterBuilder};
+///
+/// let mut builder = ParameterBuilder::new(42);
+/// builder.scope(Owner::Processor, "processor/", "net/processor/");
+/// let layer = builder.linear("skip", "linear", 4, 2);
+/// let parameters = builder.finish();
+/// assert_eq!(layer.outputs, 2);
+/// assert_eq!(parameters.list()[0].name, "processor/skip/weight");
+/// assert_eq!(parameters.count(), 4 * 2 + 2);
+/// ```
 pub struct ParameterBuilder {
     list: Vec<Parameter>,
     values: Vec<Vec<f32>>,

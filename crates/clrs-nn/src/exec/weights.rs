@@ -1,4 +1,4 @@
-//! Parameter values for one update or one evaluation, and the folded weights made of them.
+//! Parameter values for one update or one evaluation, and the weights folded from them.
 //!
 //! All encoders are linear: the encoding of a node is `x E + e`, where `x` holds the few raw channels of its probes. A layer on
 //! top computes `(x E + e) W + b = x (E W) + (e W + b)`. So an edge carries its raw channels and never `H` encoded values. The
@@ -60,7 +60,7 @@ impl NodeTerm {
     }
 }
 
-/// The layers of a task that folded weights are made of.
+/// The layers of a task that weights are folded from.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskLayers {
     /// Size of encodings.
@@ -320,7 +320,7 @@ impl EncodingGradient {
     }
 }
 
-/// A folded weight in the layouts that operations read, each made on first use.
+/// A folded weight in the layouts that operations read, each created on first use.
 pub(crate) struct WeightMatrix {
     /// Row-major values.
     values: Vec<f32>,

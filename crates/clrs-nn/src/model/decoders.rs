@@ -14,7 +14,7 @@ use crate::exec::fused;
 use crate::exec::parameters::{Linear, Owner, ParameterBuilder};
 use crate::exec::weights::{FoldedWeight, NodeTerm};
 
-/// What the decoders read after a step.
+/// Inputs of the decoders after a step.
 #[derive(Clone)]
 pub(super) struct DecoderInput<'c> {
     /// Nodes with their hidden states before the step.
@@ -60,31 +60,31 @@ impl<'c> DecoderInput<'c> {
         }
     }
 
-    /// Concatenates samples.
-    pub(super) fn concatenate(parts: Vec<DecoderInput<'c>>) -> DecoderInput<'c> {
-        if parts.len() == 1 {
-            return parts.into_iter().next().expect("one");
+    /// Concatenates the samples of several inputs.
+    pub(super) fn concatenate(inputs: Vec<DecoderInput<'c>>) -> DecoderInput<'c> {
+        if inputs.len() == 1 {
+            return inputs.into_iter().next().expect("one");
         }
-        let ctx = parts[0].nodes.ctx;
-        let samples = parts.iter().map(|part| part.nodes.samples).sum();
-        let all = |rows: &dyn Fn(&DecoderInput<'c>) -> Tensor<2>| Tensor::cat(parts.iter().map(rows).collect(), 0);
-        let hidden = all(&|part| part.nodes.hidden());
-        let edges = EdgeFeatures { ctx, raw: Tensor::cat(parts.iter().map(|part| part.edges.raw.clone()).collect(), 0) };
-        let state: Option<Vec<Tensor<4>>> = parts.iter().map(|part| part.edge_state.clone()).collect();
-        let allowed: Option<Vec<Tensor<3, Bool>>> = parts.iter().map(|part| part.allowed.clone()).collect();
+        let ctx = inputs[0].nodes.ctx;
+        let samples = inputs.iter().map(|input| input.nodes.samples).sum();
+        let all = |rows: &dyn Fn(&DecoderInput<'c>) -> Tensor<2>| Tensor::cat(inputs.iter().map(rows).collect(), 0);
+        let hidden = all(&|input| input.nodes.hidden());
+        let edges = EdgeFeatures { ctx, raw: Tensor::cat(inputs.iter().map(|input| input.edges.raw.clone()).collect(), 0) };
+        let state: Option<Vec<Tensor<4>>> = inputs.iter().map(|input| input.edge_state.clone()).collect();
+        let allowed: Option<Vec<Tensor<3, Bool>>> = inputs.iter().map(|input| input.allowed.clone()).collect();
         DecoderInput {
             nodes: NodeFeatures {
                 ctx,
                 samples,
-                nodes: parts[0].nodes.nodes,
-                raw: all(&|part| part.nodes.raw.clone()),
+                nodes: inputs[0].nodes.nodes,
+                raw: all(&|input| input.nodes.raw.clone()),
                 hidden: Some(hidden),
             },
-            next: all(&|part| part.next.clone()),
+            next: all(&|input| input.next.clone()),
             edges,
-            edge_state: state.map(|parts| Tensor::cat(parts, 0)),
-            graph: GraphFeatures { ctx, raw: all(&|part| part.graph.raw.clone()) },
-            allowed: allowed.map(|parts| Tensor::cat(parts, 0)),
+            edge_state: state.map(|inputs| Tensor::cat(inputs, 0)),
+            graph: GraphFeatures { ctx, raw: all(&|input| input.graph.raw.clone()) },
+            allowed: allowed.map(|inputs| Tensor::cat(inputs, 0)),
             cache: DecoderCache::default(),
         }
     }
@@ -141,8 +141,8 @@ impl<'c> DecoderInput<'c> {
             }
             rows.reshape([b, n, h]).max_dim(1).reshape([b, h])
         };
-        let parts = || vec![max_pool(self.nodes.encoded()), max_pool(self.nodes.hidden()), max_pool(self.next.clone())];
-        self.cache.max_pool.get_or_init(|| Tensor::cat(parts(), 1)).clone()
+        let pooled = || vec![max_pool(self.nodes.encoded()), max_pool(self.nodes.hidden()), max_pool(self.next.clone())];
+        self.cache.max_pool.get_or_init(|| Tensor::cat(pooled(), 1)).clone()
     }
 
     /// Decoders of all hints that read nodes alone, side by side, `[B * N, outputs]`: a layer of one output leaves most of a
@@ -307,7 +307,7 @@ impl Decoder {
     }
 }
 
-/// Sinkhorn iterations inside the decoder of a permutation. As dm-clrs has it.
+/// Sinkhorn iterations inside the decoder of a permutation, as in dm-clrs.
 pub(super) const SINKHORN_DECODER: usize = 10;
 
 /// Log-probabilities of a permutation: each `[N, N]` becomes nearly doubly stochastic (Sinkhorn's method), with an excluded diagonal.

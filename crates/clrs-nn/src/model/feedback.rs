@@ -1,4 +1,4 @@
-//! From logits to what is read of them: probabilities (soft) or decisions (hard).
+//! Decoding of logits into probabilities (soft) or decisions (hard).
 
 use burn::tensor::activation::{sigmoid, softmax};
 use burn::tensor::{Tensor, TensorData};
@@ -9,9 +9,9 @@ use super::decoders::log_sinkhorn;
 use crate::exec::context::ForwardContext;
 use crate::exec::fused::{self, Normalization};
 
-/// Sinkhorn iterations on logits that are fed back as hints. As dm-clrs has it.
+/// Sinkhorn iterations on logits that are fed back as hints, as in dm-clrs.
 pub(crate) const SINKHORN_FEEDBACK: usize = 25;
-/// Sinkhorn iterations on logits that are scored. As dm-clrs has it.
+/// Sinkhorn iterations on logits that are scored, as in dm-clrs.
 pub(crate) const SINKHORN_SCORED: usize = 50;
 
 /// Probabilities, `[B, R, K]`, differentiable. Scalars stay as they are.
@@ -42,7 +42,9 @@ pub(crate) fn decide(kind: Kind, values: &mut [f32], [_, _, classes]: [usize; 3]
     match kind {
         Kind::Scalar => return,
         Kind::Mask => {
-            values.iter_mut().for_each(|value| *value = f32::from(*value > 0.0));
+            for value in values {
+                *value = f32::from(*value > 0.0);
+            }
             return;
         }
         Kind::Permutation | Kind::CyclicPermutation => {

@@ -82,20 +82,20 @@ impl<'c> EndPolicy<'c> for Fixpoint<'c, '_> {
         self.step += 1;
         let is_last = self.step >= self.max_steps;
         let repeats = |position: usize| self.previous.as_ref().is_some_and(|previous| decisions.repeat(previous, position));
-        let (ended, going_on): (Vec<usize>, Vec<usize>) =
+        let (ended, continuing): (Vec<usize>, Vec<usize>) =
             (0..self.active.len()).partition(|&position| is_last || repeats(position));
         self.store(outputs, &ended);
         if ended.is_empty() {
             self.previous = Some(decisions);
             return Remaining::All;
         }
-        self.active = going_on.iter().map(|&position| self.active[position]).collect();
-        if going_on.is_empty() {
+        self.active = continuing.iter().map(|&position| self.active[position]).collect();
+        if continuing.is_empty() {
             return Remaining::None;
         }
-        self.inputs = self.inputs.select(&row_indices(&going_on, 1, &self.ctx.device()));
-        self.previous = Some(decisions.select(&going_on));
-        Remaining::Subset(going_on)
+        self.inputs = self.inputs.select(&row_indices(&continuing, 1, &self.ctx.device()));
+        self.previous = Some(decisions.select(&continuing));
+        Remaining::Subset(continuing)
     }
 }
 

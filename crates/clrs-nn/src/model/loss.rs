@@ -8,8 +8,8 @@ use crate::data::batch::MASKED_OUT;
 use crate::exec::context::ForwardContext;
 use crate::exec::fused;
 
-/// Adds the loss of logits `[B, R, K]` to a running total, `[1]`. The loss is a mean over `cells` supervised cells, of which these
-/// logits may be a part.
+/// Adds the loss of logits `[B, R, K]` to a running total, `[1]`. The loss is a mean over `cells` supervised cells, which include
+/// those of other micro-batches and steps.
 pub(super) fn add_loss(
     total: Option<Tensor<1>>,
     ctx: &ForwardContext,

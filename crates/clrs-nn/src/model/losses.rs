@@ -12,7 +12,7 @@ use crate::data::batch::{Batch, row_shape};
 use crate::data::chunk::{Chunk, ChunkStep, select_lanes};
 use crate::exec::context::ForwardContext;
 
-/// What the lanes of a chunk carry to the next one. Values only: no gradient passes from chunk to chunk.
+/// Recurrent state that the lanes of a chunk carry to the next one. Values only: no gradient passes from chunk to chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecurrentState {
     /// Hidden states, `[lanes * N, H]`.
@@ -47,7 +47,7 @@ impl Network {
         total.expect("an algorithm has an output")
     }
 
-    /// Loss of a chunk, `[1]`, and what its lanes carry to the next. `cells` is [`Chunk::supervised_cells`] of the chunk that this one is
+    /// Loss of a chunk, `[1]`, and the state of its lanes after it. `cells` is [`Chunk::supervised_cells`] of the chunk that this one is
     /// a micro-batch of. The first chunk has no state: all its lanes start.
     pub fn chunk_loss(
         &self,
@@ -61,7 +61,7 @@ impl Network {
         let state = state.map_or_else(RolloutState::default, |state| restore(self, state, chunk, &ctx.device()));
         // A zero with a gradient: a chunk may contain no supervised cell.
         let mut total = ctx.grad_anchor.clone();
-        let mut policy = Lanes { network: self, ctx, chunk, lanes: (0..chunk.lanes).collect(), step: 0 };
+        let mut policy = Lanes { network: self, ctx, chunk, active: (0..chunk.lanes).collect(), step: 0 };
         let state = self.roll(ctx, &mut policy, state, &mut Mode::Train(random), &mut |view| {
             let step = &chunk.steps[view.step];
             let mut add = |(index, logits): &(usize, Tensor<3>), truth: &[Vec<f32>], lanes: &[bool]| {
@@ -98,7 +98,7 @@ struct Lanes<'c, 'k> {
     ctx: &'c ForwardContext,
     chunk: &'k Chunk,
     /// All lanes, and none after the last step.
-    lanes: Vec<usize>,
+    active: Vec<usize>,
     step: usize,
 }
 
@@ -116,7 +116,7 @@ impl Lanes<'_, '_> {
 
 impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
     fn active(&self) -> &[usize] {
-        &self.lanes
+        &self.active
     }
 
     fn inputs(&mut self) -> RawFeatures {
@@ -138,7 +138,7 @@ impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
     fn advance(&mut self, _: StepResult<'c, '_>) -> Remaining {
         self.step += 1;
         if self.step == self.chunk.steps.len() {
-            self.lanes.clear();
+            self.active.clear();
         }
         // The state of all lanes goes on to the next chunk.
         Remaining::All

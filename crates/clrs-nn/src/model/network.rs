@@ -32,7 +32,7 @@ pub struct Task {
     pub spec: Spec,
 }
 
-/// A network: layers as handles into a list of [`Parameters`], which are kept separately.
+/// A network. Its layers are indices into a list of [`Parameters`], which are stored separately.
 ///
 /// ```
 /// use clrs_nn::{ModelConfig, Network, Task};
@@ -80,11 +80,17 @@ pub type ProbeLogits = Vec<(usize, Tensor<3>)>;
 
 impl Network {
     /// Builds a network with a built-in processor, and initial parameters from a seed.
+    ///
+    /// # Errors
+    /// If there is no task, the processor is unknown, or the configuration is out of range.
     pub fn new(tasks: Vec<Task>, config: &ModelConfig, seed: u32) -> Result<(Network, Parameters), BuildError> {
         Network::with_processors(tasks, config, &ProcessorRegistry::builtin(), seed)
     }
 
     /// Builds a network whose processor is looked up in a registry.
+    ///
+    /// # Errors
+    /// As [`Network::new`].
     pub fn with_processors(
         tasks: Vec<Task>,
         config: &ModelConfig,
@@ -126,6 +132,9 @@ impl Network {
     }
 
     /// Starts a forward pass for one task.
+    ///
+    /// # Panics
+    /// If the network has no task with this index.
     pub fn context(&self, weights: &Weights, task: usize) -> ForwardContext {
         let on_cpu = matches!(weights.device().inner().as_dispatch(), DispatchDevice::Flex(_));
         let layers = Arc::clone(&self.modules[task].layers);
@@ -234,7 +243,7 @@ impl Network {
     }
 }
 
-/// What a rollout carries from step to step.
+/// State that a rollout carries from step to step.
 #[derive(Default)]
 pub(super) struct RolloutState {
     /// Hidden states `[B * N, H]`; `None` where all are zero.

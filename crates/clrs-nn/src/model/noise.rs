@@ -48,7 +48,7 @@ pub(super) fn force(forced: &[bool], predicted: Tensor<3>, truth: impl Fn() -> T
 mod tests {
     use super::*;
 
-    /// The uniform numbers that a stream gives first.
+    /// The first uniform values of a stream.
     fn uniform(seed: u32, count: usize) -> Vec<f64> {
         let mut random = RandomState::new(seed);
         (0..count).map(|_| random.double()).collect()

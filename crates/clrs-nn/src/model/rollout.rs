@@ -2,7 +2,7 @@
 //!
 //! Step `t` reads hint `t` (the first is always the true one) and predicts hint `t + 1`. One loop serves training, evaluation
 //! and chunks; *when a sample ends* is an [`EndPolicy`]. Samples that have ended are dropped from the batch. dm-clrs computes all
-//! steps for all samples and masks; the numbers are the same.
+//! steps for all samples and masks; the results are the same.
 
 use burn::tensor::{Int, Tensor, TensorData};
 use clrs::{Kind, Stage};
@@ -19,6 +19,7 @@ use crate::exec::context::ForwardContext;
 
 /// When the samples of a rollout end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Termination {
     /// After as many steps as the algorithm took.
     TrueLength,
@@ -60,7 +61,7 @@ pub(super) trait EndPolicy<'c> {
     }
     /// Whether outputs are decoded at every step.
     fn decodes_outputs(&self) -> bool;
-    /// Receives the results of a step; returns the samples that go on, as positions among the active ones.
+    /// Receives the results of a step; returns the samples that continue, as positions among the active ones.
     fn advance(&mut self, step: StepResult<'c, '_>) -> Remaining;
 }
 
@@ -71,7 +72,7 @@ pub(super) struct StepResult<'c, 's> {
     pub(super) outputs: Option<&'s ProbeLogits>,
 }
 
-/// Samples that go on after a step.
+/// Samples that continue after a step.
 pub(super) enum Remaining {
     All,
     First(usize),
@@ -109,7 +110,7 @@ impl Network {
         self.decode(ctx, &policy.decoder_input(), Stage::Output, &mut mode)
     }
 
-    /// The one loop over steps. Returns the state after the last one.
+    /// The loop over steps. Returns the state after the last one.
     pub(super) fn roll<'c>(
         &self,
         ctx: &'c ForwardContext,
@@ -124,7 +125,7 @@ impl Network {
             }
             let features = policy.inputs();
             let nodes = features.nodes();
-            let hints = self.read_hints(ctx, policy, state.hints.take(), mode);
+            let hints = self.read_hints(ctx, policy, state.hints.take().as_deref(), mode);
             if let Some(restarts) = policy.restarts() {
                 state.reset(restarts, nodes);
             }
@@ -151,7 +152,7 @@ impl Network {
         &self,
         ctx: &ForwardContext,
         policy: &dyn EndPolicy<'_>,
-        predicted: Option<ProbeLogits>,
+        predicted: Option<&[(usize, Tensor<3>)]>,
         mode: &mut Mode<'_>,
     ) -> ProbeLogits {
         let spec = &self.tasks()[ctx.task()].spec;
@@ -167,7 +168,7 @@ impl Network {
             *forced |= restarts;
         }
         let is_evaluation = matches!(mode, Mode::Evaluate);
-        let read = |index: usize| match predicted.iter().flatten().find(|(of, _)| *of == index) {
+        let read = |index: usize| match predicted.into_iter().flatten().find(|(of, _)| *of == index) {
             None => policy.true_hint(index),
             Some((_, logits)) => {
                 let fed_back = self.feed_back(ctx, spec[index].kind, logits.clone(), is_evaluation);
@@ -177,7 +178,7 @@ impl Network {
         self.encoders(ctx.task()).of(spec, Stage::Hint).map(|encoder| (encoder.probe, read(encoder.probe))).collect()
     }
 
-    /// What the next step reads of the logits of a hint.
+    /// Values of a predicted hint as the next step reads them.
     fn feed_back(&self, ctx: &ForwardContext, kind: Kind, logits: Tensor<3>, is_evaluation: bool) -> Tensor<3> {
         let hard = match self.config().feedback {
             Feedback::Soft => false,
@@ -198,17 +199,17 @@ impl RolloutState {
         if !restarts.contains(&true) {
             return;
         }
-        let keep: Vec<f32> = restarts.iter().flat_map(|&restarts| vec![f32::from(!restarts); nodes]).collect();
+        let factors: Vec<f32> = restarts.iter().flat_map(|&restarts| vec![f32::from(!restarts); nodes]).collect();
         let mask = |rows: Tensor<2>| {
-            let keep = TensorData::new(keep.clone(), [restarts.len() * nodes, 1]);
+            let factors = TensorData::new(factors.clone(), [restarts.len() * nodes, 1]);
             let device = rows.device();
-            rows * Tensor::<2>::from_data(keep, &device)
+            rows * Tensor::<2>::from_data(factors, &device)
         };
         self.hidden = self.hidden.take().map(mask);
         self.lstm = self.lstm.take().map(|lstm| lstm.map(mask));
     }
 
-    /// Keeps the samples that go on.
+    /// Selects the samples that continue.
     fn retain(self, remaining: &Remaining, nodes: usize) -> RolloutState {
         let RolloutState { hidden, lstm, hints } = self;
         let map = |hints: Option<ProbeLogits>, change: &dyn Fn(Tensor<3>) -> Tensor<3>| {
@@ -245,7 +246,7 @@ pub(super) fn row_indices(samples: &[usize], rows: usize, device: &burn::tensor:
     Tensor::from_data(TensorData::new(indices, [count]), device)
 }
 
-/// Samples end after as many steps as their lengths say. A batch has its longest samples first, so the active ones are a prefix, and
+/// Samples end after the number of steps that their lengths give. A batch has its longest samples first, so the active ones are a prefix, and
 /// outputs are decoded once, when all samples have ended.
 struct ByLength<'c, 'b> {
     batch: &'b Batch,
@@ -253,7 +254,7 @@ struct ByLength<'c, 'b> {
     inputs: RawFeatures,
     samples: Vec<usize>,
     step: usize,
-    /// What the decoders read of samples that have ended, the shortest first.
+    /// Decoder inputs of samples that have ended, the shortest first.
     ended: Vec<DecoderInput<'c>>,
 }
 
@@ -264,7 +265,7 @@ impl<'c, 'b> ByLength<'c, 'b> {
         ByLength { batch, ctx, inputs, samples, step: 0, ended: Vec::new() }
     }
 
-    /// What the decoders read of all samples, in the order of the batch.
+    /// Decoder inputs of all samples, in the order of the batch.
     fn decoder_input(mut self) -> DecoderInput<'c> {
         self.ended.reverse();
         DecoderInput::concatenate(self.ended)

@@ -9,7 +9,7 @@ use crate::exec::weights::TaskLayers;
 pub(super) struct TaskModules {
     pub(super) encoders: Encoders,
     pub(super) decoders: Decoders,
-    /// Their layers, as folded weights are made of them.
+    /// The layers that weights are folded from.
     pub(super) layers: Arc<TaskLayers>,
 }
 

@@ -32,6 +32,7 @@ pub struct ParityFixture {
 
 /// Differences between our network and the fixture.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Differences {
     /// Relative difference of the loss.
     pub loss: f64,

@@ -2,7 +2,7 @@
 //!
 //! Counts the necessary work, from the shapes of a batch: the steps of active samples, matrix products, and operations on every pair and
 //! triplet of nodes. A multiply-add counts as two. Elementwise work on nodes (activations, norms, losses), folding of weights, the
-//! optimizer, and recomputation are not counted. Products of rectified rows count in full, zeros included: kernels that skip zeros
+//! optimizer, and recomputation are not counted. Products of rows after a `ReLU` count in full, zeros included: kernels that skip zeros
 //! (`sparse.rs` of `clrs-kernels`) can therefore exceed the machine's peak. The number of messages, and of those that have a gradient, does
 //! not follow from shapes: the kernels count them.
 
@@ -17,6 +17,7 @@ use crate::model::processors::message_passing::Structure;
 
 /// Floating-point operations of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Flops {
     /// From inputs to logits: a complete evaluation.
     pub forward: f64,
@@ -147,9 +148,9 @@ impl Tally<'_> {
         let receivers = all * (self.batch.nodes() * self.config.message_steps) as f64;
         // The sum of both ends and the edge channels, then two layers.
         self.flops.forward += forward as f64 * (2.0 * (c + 1.0) * h + 4.0 * h * h);
-        // A receiver has one argmax per hidden unit: a row of the last layer, and one of its gradient.
+        // A receiver has one argmax per hidden unit: a row of the output layer, and one of its gradient.
         self.flops.backward += receivers * 4.0 * h * h;
-        // A message with a gradient has the middle layer twice, both ends, the weights of the channels, and predicted channels.
+        // A message with a gradient has the hidden layer twice, both ends, the weights of the channels, and predicted channels.
         self.flops.backward += backward as f64 * (4.0 * h * h + 2.0 * h + 2.0 * c * h);
         if self.channels.edges_fed {
             self.flops.backward += backward as f64 * (later / all) * 2.0 * c * h;

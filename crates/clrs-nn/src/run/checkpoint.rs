@@ -17,8 +17,9 @@ use crate::exec::parameters::{Parameter, Parameters};
 use crate::model::losses::RecurrentState;
 use crate::model::network::Task;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunState {
     /// Training steps taken.
     pub step: usize,
@@ -88,7 +89,7 @@ pub struct CheckpointFile {
     file: TensorFile,
 }
 
-/// What is written into a checkpoint beside the parameters.
+/// What a checkpoint contains beside the parameters.
 pub(crate) struct CheckpointContext<'c> {
     pub(crate) recipe: &'c Recipe,
     pub(crate) specs: &'c TaskSpecs,
@@ -103,7 +104,7 @@ pub(crate) fn fingerprint(recipe: &Recipe) -> String {
 }
 
 impl CheckpointFile {
-    /// The parameters alone, as of the best validation.
+    /// A checkpoint of the parameters alone, such as those of the best validation.
     pub(crate) fn new(parameters: &Parameters, context: &CheckpointContext<'_>) -> CheckpointFile {
         let names = |parameter: &Parameter| (parameter.name.clone(), parameter.reference.clone());
         let meta = CheckpointMeta {
@@ -118,7 +119,7 @@ impl CheckpointFile {
         CheckpointFile { meta, file: TensorFile::from_parameters(parameters, |parameter| parameter.name.clone()) }
     }
 
-    /// Adds what a run needs to resume.
+    /// Adds the state that a run needs to resume.
     #[must_use]
     pub(crate) fn with_optimizer(
         mut self,
@@ -147,13 +148,18 @@ impl CheckpointFile {
     }
 
     /// Reads a checkpoint and verifies its checksum.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not a checkpoint of a known format, or is damaged.
     pub fn read(path: &Path) -> Result<CheckpointFile, RunError> {
-        // A checkpoint that does not exist gets the message of the caller, who knows what it was wanted for.
         let bytes = read_regular(path, MAX_BYTES)?;
         CheckpointFile::from_bytes(&bytes, path)
     }
 
     /// Parses the bytes of a checkpoint file; `path` is for error messages.
+    ///
+    /// # Errors
+    /// If the bytes are not a checkpoint of a known format, or are damaged.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<CheckpointFile, RunError> {
         let file = TensorFile::from_bytes(bytes).map_err(|source| RunError::Checkpoint { path: path.into(), source })?;
         let meta = file.metadata.get(META_KEY).and_then(|text| serde_json::from_str::<CheckpointMeta>(text).ok());
@@ -173,7 +179,7 @@ impl CheckpointFile {
         Ok(checkpoint)
     }
 
-    /// How far the run was.
+    /// Progress of the run at the checkpoint.
     pub fn state(&self) -> RunState {
         self.meta.state
     }
@@ -183,7 +189,7 @@ impl CheckpointFile {
         self.meta.specs.as_ref()
     }
 
-    /// Refuses a checkpoint of another recipe. Format 1 does not tell.
+    /// Refuses a checkpoint of another recipe. Format 1 has no fingerprint, and is accepted.
     pub(crate) fn ensure_recipe(&self, recipe: &Recipe, path: &Path) -> Result<(), RunError> {
         let matches = self.meta.format == 1 || self.meta.recipe == fingerprint(recipe);
         if matches { Ok(()) } else { Err(RunError::OtherRecipe(path.into())) }
@@ -215,8 +221,8 @@ impl CheckpointFile {
         let mut states = RecurrentStates::new();
         for (name, (_, values)) in &self.file.tensors {
             let Some(name) = name.strip_prefix(RECURRENT) else { continue };
-            let mut words = name.split('/');
-            let mut number = || words.next()?.parse::<usize>().ok();
+            let mut segments = name.split('/');
+            let mut number = || segments.next()?.parse::<usize>().ok();
             let (Some(task), Some(size), Some(index)) = (number(), number(), number()) else { continue };
             if index >= max {
                 return Err(RunError::RecurrentState(path.into()));
@@ -226,7 +232,7 @@ impl CheckpointFile {
                 states.resize_with(index + 1, RecurrentState::default);
             }
             let state = &mut states[index];
-            match (words.next(), words.next().and_then(|index| index.parse().ok())) {
+            match (segments.next(), segments.next().and_then(|index| index.parse().ok())) {
                 (Some("hidden"), _) => state.hidden.clone_from(values),
                 (Some("lstm_hidden"), _) => state.lstm.get_or_insert_default()[0].clone_from(values),
                 (Some("lstm_cell"), _) => state.lstm.get_or_insert_default()[1].clone_from(values),

@@ -8,7 +8,7 @@ use clrs_store::StoreError;
 use super::tensor_file::TensorFileError;
 use crate::config::recipe::RecipeError;
 
-/// What is wrong with a run directory.
+/// Why a run directory cannot be read, written or resumed.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the error messages document the variants")]
 #[non_exhaustive]
@@ -45,7 +45,7 @@ pub enum RunError {
     NoCheckpoint(PathBuf),
 }
 
-/// What a failed write leaves.
+/// State of the run directory after a failed write.
 fn previous(step: usize) -> &'static str {
     if step == 0 { "" } else { "; the previous checkpoint is intact" }
 }

@@ -56,6 +56,9 @@ const MAX_BYTES: u64 = 16 << 30;
 
 impl TensorFile {
     /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not a safetensors file of f32 tensors.
     pub fn read(path: &Path) -> Result<TensorFile, TensorFileError> {
         let bytes = read_regular(path, MAX_BYTES)?;
         let content = |error| TensorFileError::Content { path: path.into(), source: Box::new(error) };
@@ -97,7 +100,10 @@ impl TensorFile {
         TensorFile { tensors, metadata: BTreeMap::new() }
     }
 
-    /// The tensor with a name, checked for its shape.
+    /// The values of a tensor.
+    ///
+    /// # Errors
+    /// If it is missing or has another shape.
     pub fn get(&self, name: &str, shape: &[usize]) -> Result<&[f32], TensorFileError> {
         let (found, values) = self.tensors.get(name).ok_or_else(|| TensorFileError::Missing(name.into()))?;
         if found != shape {
@@ -106,20 +112,29 @@ impl TensorFile {
         Ok(values)
     }
 
-    /// Sets all parameters, found under the names that `name` returns. Changes nothing if one is missing, has another shape or is not
-    /// finite.
+    /// Sets all parameters, found under the names that `name` returns.
+    ///
+    /// # Errors
+    /// If one is missing, has another shape or is not finite. No parameter is changed then.
     pub fn load_into(&self, parameters: &mut Parameters, name: impl Fn(&Parameter) -> String) -> Result<(), TensorFileError> {
         let values = |parameter: &Parameter| self.finite(&name(parameter), &parameter.shape).map(<[f32]>::to_vec);
         parameters.values = parameters.list().iter().map(values).collect::<Result<_, TensorFileError>>()?;
         Ok(())
     }
 
-    /// Sets the wanted parameters, found under our names or, if the file has those, under dm-clrs's.
-    pub fn load_some(&self, parameters: &mut Parameters, is_wanted: impl Fn(&Parameter) -> bool) -> Result<(), TensorFileError> {
+    /// Sets the selected parameters, found under our names or, if the file has those, under dm-clrs's.
+    ///
+    /// # Errors
+    /// As [`TensorFile::load_into`].
+    pub fn load_some(
+        &self,
+        parameters: &mut Parameters,
+        is_selected: impl Fn(&Parameter) -> bool,
+    ) -> Result<(), TensorFileError> {
         let is_dm_clrs = self.tensors.keys().any(|name| name.starts_with("net/"));
         let mut values = parameters.values.clone();
         for (parameter, values) in parameters.list().iter().zip(&mut values) {
-            if is_wanted(parameter) {
+            if is_selected(parameter) {
                 let name = if is_dm_clrs { &parameter.reference } else { &parameter.name };
                 values.copy_from_slice(self.finite(name, &parameter.shape)?);
             }

@@ -1,4 +1,4 @@
-//! The plan of a training run: a recipe with everything resolved and checked before any data is made.
+//! The plan of a training run: a recipe with everything resolved and checked before any sample is generated.
 
 use clrs::{AnyAlgorithm, Spec, training};
 
@@ -48,7 +48,10 @@ pub enum PlanError {
 }
 
 impl TrainPlan {
-    /// Resolves and checks a recipe. Reads headers of sets, and draws and solves nothing.
+    /// Resolves and checks a recipe. Reads the headers of sets; draws and solves no problem.
+    ///
+    /// # Errors
+    /// If a field is out of range, an algorithm or the processor is unknown, or the data source lacks a set.
     pub fn new(mut recipe: Recipe, registries: &Registries) -> Result<TrainPlan, PlanError> {
         recipe.validate()?;
         recipe.data = recipe.data.absolute();

@@ -1,7 +1,7 @@
 //! End-to-end memory networks (Sukhbaatar et al., 2015), as dm-clrs applies them: node encodings are the queries, edge encodings the
 //! stories, and the graph is one more query whose answer is added to every node.
 //!
-//! To give the same numbers, its peculiarities are reproduced: encodings are truncated to integers and looked up as words in embedding
+//! To give the same results, its peculiarities are reproduced: encodings are truncated to integers and looked up as words in embedding
 //! tables, integers outside a table give NaN, the tables start at 0, and neither the hidden state nor layer norm is used.
 
 use std::sync::Arc;
@@ -146,11 +146,11 @@ impl Sentences {
 /// Position encoding of words, `[h, EMBEDDING]`.
 fn positions(h: usize) -> Vec<f32> {
     let (size, words) = (EMBEDDING as f64, h as f64);
-    let weight = |word: usize, part: usize| (part as f64 + 1.0 - size / 2.0) * (word as f64 + 1.0 - words / 2.0);
+    let weight = |word: usize, dimension: usize| (dimension as f64 + 1.0 - size / 2.0) * (word as f64 + 1.0 - words / 2.0);
     #[expect(clippy::cast_possible_truncation, reason = "dm-clrs computes in f32")]
     let weights = (0..h).flat_map(|word| {
-        (0..EMBEDDING).map(move |part| {
-            let product = weight(word, part) as f32;
+        (0..EMBEDDING).map(move |dimension| {
+            let product = weight(word, dimension) as f32;
             1.0 + 4.0 * product / EMBEDDING as f32 / h as f32
         })
     });

@@ -197,7 +197,7 @@ impl Triplets {
         let [i, j, k] = self.nodes.map(|layer| input.nodes.project(layer));
         let [ij, ik, jk] = self.edges.map(|layer| input.edges.product(layer));
         let bias = self.edges.iter().map(|&layer| input.edges.bias(layer)).reduce(|sum, bias| sum + bias).expect("three");
-        // Only terms that depend on `i` are part of the maximum.
+        // The maximum is over `i`, so terms that do not depend on it are added afterwards.
         let ij = ij + i.reshape([b, n, 1, t]);
         let max = if ctx.fused {
             fused::triplets(ctx, ij, ik)

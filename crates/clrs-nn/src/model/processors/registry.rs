@@ -69,6 +69,7 @@ pub struct ProcessorRegistry(Vec<ProcessorEntry>);
 /// No processor has the name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown processor `{name}`{}", did_you_mean(suggestion.as_deref()))]
+#[non_exhaustive]
 pub struct UnknownProcessor {
     /// The unknown name.
     pub name: String,
@@ -98,6 +99,9 @@ impl ProcessorRegistry {
     }
 
     /// Finds a processor by name.
+    ///
+    /// # Errors
+    /// [`UnknownProcessor`], with the most similar name.
     pub fn find(&self, name: &str) -> Result<&ProcessorEntry, UnknownProcessor> {
         self.iter().find(|entry| entry.name == name).ok_or_else(|| {
             let suggestion = nearest(name, self.iter().map(|entry| entry.name)).map(str::to_owned);
