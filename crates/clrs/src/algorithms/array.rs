@@ -13,7 +13,7 @@ pub struct Array<'k> {
 }
 
 impl<'k> Array<'k> {
-    /// Creates the array in its initial order.
+    /// Creates an array in its initial order.
     pub fn new(key: &'k [f64]) -> Array<'k> {
         Array { key, nodes: (0..key.len()).collect(), pred: as_given(key.len()) }
     }
