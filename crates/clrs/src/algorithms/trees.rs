@@ -65,7 +65,7 @@ pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usi
 
 /// Checks that the pointers are a tree of shortest paths: computes the path lengths in the tree and looks for an edge that
 /// shortens one.
-pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(), CheckFailure> {
+pub fn check_shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(), CheckFailure> {
     let n = weights.n();
     let order = top_down(weights, source, pi)?;
     let mut length = vec![0.0; n];
@@ -101,7 +101,11 @@ pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(
 
 /// Checks that the edges, which form no cycle, are a minimum spanning forest of the given nodes: they connect each node to all
 /// its neighbours, and none is heavier than an edge that could replace it.
-pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIterator<Item = usize>) -> Result<(), CheckFailure> {
+pub fn check_minimum_forest(
+    weights: &Matrix,
+    edges: &[(usize, usize)],
+    nodes: impl IntoIterator<Item = usize>,
+) -> Result<(), CheckFailure> {
     let n = weights.n();
     let mut adjacent = vec![Vec::new(); n];
     for &(u, v) in edges {
@@ -151,9 +155,9 @@ mod tests {
     #[test]
     fn a_cycle_of_pointers_is_rejected_even_if_its_weight_is_lost_to_rounding() {
         let far = graph(&[&[0.0, 1e20, 1e20], &[0.0, 0.0, 1e-5], &[0.0, 1e-5, 0.0]]);
-        assert_eq!(shortest_paths(&far, 0, &[0, 0, 0]), Ok(()));
-        assert_eq!(shortest_paths(&far, 0, &[0, 0, 1]), Ok(()));
-        let failure = shortest_paths(&far, 0, &[0, 2, 1]).expect_err("a cycle");
+        assert_eq!(check_shortest_paths(&far, 0, &[0, 0, 0]), Ok(()));
+        assert_eq!(check_shortest_paths(&far, 0, &[0, 0, 1]), Ok(()));
+        let failure = check_shortest_paths(&far, 0, &[0, 2, 1]).expect_err("a cycle");
         assert_eq!(failure.to_string(), "the pointers from node 1 do not lead to 0");
     }
 
@@ -163,8 +167,8 @@ mod tests {
         let around = |direct: f64| {
             graph(&[&[0.0, 0.1, 0.0, direct], &[0.0, 0.0, 0.2, 0.0], &[0.0, 0.0, 0.0, -0.3], &[0.0, 0.0, 0.0, 0.0]])
         };
-        assert!(shortest_paths(&around(1e-16), 0, &[0, 0, 1, 0]).is_ok());
-        assert!(shortest_paths(&around(1e-12), 0, &[0, 0, 1, 0]).is_err());
+        assert!(check_shortest_paths(&around(1e-16), 0, &[0, 0, 1, 0]).is_ok());
+        assert!(check_shortest_paths(&around(1e-12), 0, &[0, 0, 1, 0]).is_err());
     }
 
     #[test]
@@ -176,7 +180,7 @@ mod tests {
             (u, v) if v == u + 1 => saved - 0.5e-9 * u as f64,
             _ => 0.0,
         });
-        assert!(shortest_paths(&chain, 0, &(0..n).map(|v| v.saturating_sub(1)).collect::<Vec<_>>()).is_ok());
-        assert!(shortest_paths(&chain, 0, &[0; 10]).is_err());
+        assert!(check_shortest_paths(&chain, 0, &(0..n).map(|v| v.saturating_sub(1)).collect::<Vec<_>>()).is_ok());
+        assert!(check_shortest_paths(&chain, 0, &[0; 10]).is_err());
     }
 }

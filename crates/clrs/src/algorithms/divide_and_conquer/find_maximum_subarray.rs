@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //! The maximum subarray lies in the left half, in the right half, or crosses the middle. The halves are solved recursively. The
-//! crossing subarray consists of the maximum sum that ends at the middle and the maximum sum that starts right after it.
+//! crossing subarray joins the best subarray that ends at the middle and the best one that starts right after it.
 //!
 //! # One step
 //! A subarray is entered, one of its halves is solved, or its result is known; or one key is added while the crossing subarray
@@ -10,7 +10,7 @@
 //!
 //! # Number of steps
 //! One row per single key; for each larger subarray six rows and one per key, except that the full array has no closing row. In
-//! total exactly `7 n - 7 + n k + n - 2^k`, with `k = ceil(lg n)`.
+//! total exactly `7n - 7 + nk + n - 2^k`, with `k = ceil(lg n)`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 4.1.
@@ -22,7 +22,7 @@
 //! CLRS initializes the crossing sums with minus infinity. dm-clrs initializes them with the key next to the middle minus 0.1,
 //! so that the key itself is larger. For keys above 2^50 it is not, and dm-clrs fails; this implementation stays correct. As in
 //! dm-clrs, `left_sum` and `right_sum` are the sums of the halves, except in phase 2, where they repeat `left_x_sum` and
-//! `right_x_sum`. A single key is rejected because it has no steps; keys whose sum overflows are rejected.
+//! `right_x_sum`. A single key, and keys whose sum overflows, are rejected.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::{array, subarray};
@@ -136,7 +136,7 @@ impl Algorithm for FindMaximumSubarray {
     }
 
     fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = array::as_given(key.len());
+        let pred = array::initial_predecessors(key.len());
         let best = find_maximum_subarray(key, &pred, 0, key.len() - 1, hints);
         Output { start: best.low, end: best.high }
     }
@@ -334,7 +334,7 @@ mod tests {
     fn one_key_is_rejected() {
         let single = Keys { key: vec![1.0] };
         let rejected = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&single);
-        let reason = rejected.expect_err("no steps").to_string();
+        let reason = rejected.expect_err("a single key").to_string();
         assert_eq!(reason, "find_maximum_subarray needs at least 2 nodes, found 1");
     }
 }

@@ -17,11 +17,11 @@
 //! Any non-empty subarray with the largest sum.
 //!
 //! # Differences from dm-clrs
-//! None. As in dm-clrs, a subarray whose sum is 0 is extended, and the first of several equally good subarrays is kept. Keys
-//! whose sum overflows are rejected.
+//! Keys whose sum overflows are rejected. As in dm-clrs, a subarray whose sum is 0 is extended, and the first of several
+//! equally good subarrays wins.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::algorithms::subarray;
 use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
@@ -94,7 +94,7 @@ impl Algorithm for FindMaximumSubarrayKadane {
     }
 
     fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = as_given(key.len());
+        let pred = initial_predecessors(key.len());
         let (mut best_low, mut best_high, mut best_sum) = (0, 0, key[0]);
         let (mut i, mut sum) = (0, key[0]);
         hints.push(Hint { pred_h: &pred, best_low, best_high, best_sum, i, j: 0, sum });

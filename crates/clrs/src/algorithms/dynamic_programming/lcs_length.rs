@@ -5,8 +5,8 @@
 //! taken; otherwise one of them is dropped. A table stores the lengths, and an arrow per cell stores the choice.
 //!
 //! # One step
-//! All inner cells are updated at once from their upper, left and upper left neighbours before the step, so lengths propagate
-//! from the borders of the table.
+//! All inner cells are updated at once from the previous values of their upper, left and upper left neighbours, so lengths
+//! propagate from the borders of the table.
 //!
 //! # Number of steps
 //! At most `n - 2` and at least 1: the initial table, then one per update that changes a length. The inner cell in row `i` and
@@ -22,8 +22,9 @@
 //! are not a pair of letters from both strings are ignored.
 //!
 //! # Differences from dm-clrs
-//! None. As in dm-clrs, the first row and column of the table are filled before the first step and have arrow 1 where no
-//! letters match; inner cells start with arrow 0 and length 0. `b` is masked out for nodes that are not such a pair.
+//! None. As in dm-clrs, the first row and column of the table are filled before the first step, with arrow 1 where the length
+//! is 0; inner cells start with arrow 0 and length 0. `b` is masked out except for pairs of a letter of the first string and
+//! one of the second.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::two_strings;
@@ -79,7 +80,7 @@ impl Algorithm for LcsLength {
 
     fn input(StringPair { first, second }: &StringPair) -> Input {
         Input {
-            string: two_strings::which(first, second),
+            string: two_strings::in_second(first, second),
             pos: two_strings::string_positions(first, second),
             key: two_strings::letters(first, second),
         }

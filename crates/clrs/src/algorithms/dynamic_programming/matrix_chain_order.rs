@@ -1,8 +1,8 @@
 //! Matrix-chain multiplication
 //!
 //! # Idea
-//! Multiplying the matrices `i..j` costs least with some split `k`: first `i..k`, then `k+1..j`, then the two products. The
-//! best split of a chain follows from the costs of the shorter chains within it.
+//! The cheapest multiplication of the matrices `i` to `j` has some split `k`: it multiplies `i` to `k`, then `k + 1` to `j`,
+//! then the two products. The best split of a chain follows from the costs of the shorter chains within it.
 //!
 //! # One step
 //! All chains that can be split into two chains of known cost are updated at once, with the costs before the step, so costs
@@ -84,7 +84,7 @@ impl Algorithm for MatrixChainOrder {
 
     fn run(MatrixChain { dimensions }: &MatrixChain, hints: &mut Hints<'_, Self>) -> Output {
         let n = dimensions.len();
-        let pred = array::as_given(n);
+        let pred = array::initial_predecessors(n);
         let mut table = Table::new(dimensions);
         loop {
             hints.push(Hint { pred_h: &pred, m: &table.m, s_h: &table.s, msk: &table.known });

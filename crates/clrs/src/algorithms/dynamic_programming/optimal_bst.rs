@@ -18,8 +18,8 @@
 //! For every `i < j`, any root with the minimum expected cost over the keys `i` to `j - 1`. All other cells are ignored.
 //!
 //! # Differences from dm-clrs
-//! None. As in dm-clrs, keys are counted from 0, the input `p` ends with a 0 that belongs to no key, and unknown roots are 0.
-//! Probabilities that sum to more than 1 are rejected.
+//! Probabilities that sum to more than 1 are rejected. As in dm-clrs, keys are counted from 0, the input `p` ends with a 0 that
+//! belongs to no key, and unknown roots are 0.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure, same_cost};
 use crate::algorithms::array;
@@ -153,7 +153,7 @@ impl Trees {
     /// Creates the empty trees, which lie between a gap and itself.
     fn new(q: &[f64]) -> Trees {
         let n = q.len();
-        let pred = array::as_given(n);
+        let pred = array::initial_predecessors(n);
         let mut trees = Trees { pred, root: vec![0; n * n], e: vec![0.0; n * n], w: vec![0.0; n * n], known: vec![false; n * n] };
         for (i, &q) in q.iter().enumerate() {
             let cell = i * n + i;

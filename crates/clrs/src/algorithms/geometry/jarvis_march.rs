@@ -146,7 +146,15 @@ struct March {
 
 impl March {
     fn new(n: usize) -> March {
-        March { pred: array::as_given(n), in_hull: vec![false; n], best: 0, last_point: 0, endpoint: 0, i: 0, phase: START }
+        March {
+            pred: array::initial_predecessors(n),
+            in_hull: vec![false; n],
+            best: 0,
+            last_point: 0,
+            endpoint: 0,
+            i: 0,
+            phase: START,
+        }
     }
 
     /// The hint row of the current state.

@@ -6,8 +6,9 @@
 //! A root is one if it has more than one child.
 //!
 //! # One step
-//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node is examined, or a node
-//! is finished. After each return to a node, the scan of its neighbours restarts and examines the same edges again.
+//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node other than the parent is
+//! examined, or a node is finished. After each return to a node, the scan of its neighbours restarts and examines the same
+//! edges again.
 //!
 //! # Number of steps
 //! `3n`, plus one per edge examined. The last scan of a node examines at most `n - 1` edges; the scan that discovers the `k`-th
@@ -18,7 +19,7 @@
 //! CLRS 3rd ed., problem 22-2; Tarjan 1974.
 //!
 //! # Correctness
-//! True for each node whose removal disconnects some of its neighbours. The correct output is unique.
+//! True for each node whose removal disconnects some of its neighbours, false for all others. The correct output is unique.
 //!
 //! # Differences from dm-clrs
 //! Directed graphs and weights other than 0, 1, 2, ... are rejected. As in dm-clrs, times and child counts are multiples of

@@ -14,12 +14,12 @@
 //! CLRS 3rd ed., section 24.1, with rounds as in Bellman 1958.
 //!
 //! # Correctness
-//! Any tree of shortest paths, with lengths compared within a tolerance of 1e-9; unreachable nodes point to themselves.
+//! Any tree of shortest paths, with lengths compared up to a relative tolerance of 1e-9; unreachable nodes point to themselves.
 //!
 //! # Differences from dm-clrs
 //! Negative weights are accepted. A graph is rejected if the source reaches a cycle of negative weight (an undirected negative
 //! edge is one), or a cycle whose weight is so close to 0 that rounding makes it negative; dm-clrs does not terminate on these
-//! graphs. dm-clrs also stops too early if all nodes reached in a round have distance 0; this implementation continues. As in
+//! graphs. dm-clrs also stops after a round that only reaches new nodes at distance 0; this implementation continues. As in
 //! dm-clrs, distances are 0 until a node is reached.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
@@ -79,7 +79,7 @@ impl Algorithm for BellmanFord {
         }
         let mut paths = Paths::new(weights, *source);
         (0..weights.n()).for_each(|_| paths.relax());
-        let converged = paths.changed.is_empty() && trees::shortest_paths(weights, *source, &paths.pi).is_ok();
+        let converged = paths.changed.is_empty() && trees::check_shortest_paths(weights, *source, &paths.pi).is_ok();
         ensure_valid(converged, || {
             format!("a cycle that {source} reaches has a negative weight, or a weight too close to 0 to compare")
         })
@@ -107,7 +107,7 @@ impl Algorithm for BellmanFord {
     }
 
     fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
-        trees::shortest_paths(weights, *source, &output.pi)
+        trees::check_shortest_paths(weights, *source, &output.pi)
     }
 }
 

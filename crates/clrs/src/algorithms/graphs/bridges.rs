@@ -6,8 +6,9 @@
 //! is a bridge.
 //!
 //! # One step
-//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node is examined, or a node
-//! is finished. After each return to a node, the scan of its neighbours restarts and examines the same edges again.
+//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node other than the parent is
+//! examined, or a node is finished. After each return to a node, the scan of its neighbours restarts and examines the same
+//! edges again.
 //!
 //! # Number of steps
 //! `3n`, plus one per edge examined. The last scan of a node examines at most `n - 1` edges; the scan that discovers the `k`-th

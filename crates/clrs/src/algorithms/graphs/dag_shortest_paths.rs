@@ -15,7 +15,7 @@
 //! CLRS 3rd ed., section 24.2.
 //!
 //! # Correctness
-//! Any tree of shortest paths from the source; unreachable nodes point to themselves. Lengths are compared with a tolerance of
+//! Any tree of shortest paths from the source; unreachable nodes point to themselves. Lengths are compared up to a tolerance of
 //! 1e-9, relative to the values added.
 //!
 //! # Differences from dm-clrs

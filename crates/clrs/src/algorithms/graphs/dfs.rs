@@ -18,7 +18,7 @@
 //!
 //! # Differences from dm-clrs
 //! Weights other than 0, 1, 2, ... are rejected. As in dm-clrs, times are multiples of 0.01, accumulated in floating point, a
-//! node is gray from when it is pushed, before it is discovered, and `v` is the last node whenever a node is finished.
+//! pushed node is gray before it is discovered, and `v` is the last node whenever a node is finished.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::topological_order;

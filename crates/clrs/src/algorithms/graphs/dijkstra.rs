@@ -14,7 +14,7 @@
 //! CLRS 3rd ed., section 24.3.
 //!
 //! # Correctness
-//! Any tree of shortest paths, with lengths compared within a tolerance of 1e-9; unreachable nodes point to themselves.
+//! Any tree of shortest paths, with lengths compared up to a relative tolerance of 1e-9; unreachable nodes point to themselves.
 //!
 //! # Differences from dm-clrs
 //! Negative weights are rejected. As in dm-clrs, nodes enter the queue when they are first reached, and their distances are 0
@@ -119,7 +119,7 @@ impl Algorithm for Dijkstra {
     }
 
     fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
-        trees::shortest_paths(weights, *source, &output.pi)
+        trees::check_shortest_paths(weights, *source, &output.pi)
     }
 }
 

@@ -14,8 +14,8 @@
 //! CLRS 3rd ed., section 25.2.
 //!
 //! # Correctness
-//! For every source, any tree of shortest paths, with lengths compared within a tolerance of 1e-9; unreachable nodes point to
-//! the source. The diagonal is ignored.
+//! For every source, any tree of shortest paths, with lengths compared up to a relative tolerance of 1e-9; unreachable nodes
+//! point to the source. The diagonal is ignored.
 //!
 //! # Differences from dm-clrs
 //! Negative weights are accepted. A graph is rejected if it has a cycle of negative weight (an undirected negative edge is
@@ -128,7 +128,7 @@ impl Algorithm for FloydWarshall {
                     pi[node] = node;
                 }
             }
-            trees::shortest_paths(weights, source, &pi)?;
+            trees::check_shortest_paths(weights, source, &pi)?;
         }
         Ok(())
     }

@@ -12,8 +12,8 @@
 //! The initial state, two per edge, and one per pointer followed. Pointers lead to higher nodes, and every pointer followed,
 //! except the last one of a search, is changed to a higher node. There are at most `n(n - 1)` searches, of which the `n - 1`
 //! that start at the last node follow no pointer. The others follow one pointer each, plus one for every time the pointer of a
-//! node is raised, which for node `i` happens at most `n - 2 - i` times. In total at most `1 + n(n - 1) + (n - 1)² + (n - 1)(n
-//! - 2) / 2`, which is `1 + (n - 1)(5n - 4) / 2`.
+//! node is raised, which for node `i` happens at most `n - 2 - i` times. In total at most
+//! `1 + n(n - 1) + (n - 1)² + (n - 1)(n - 2) / 2`, which is `1 + (n - 1)(5n - 4) / 2`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 23.2, with the disjoint-set forests of section 21.3.
@@ -139,7 +139,7 @@ impl Algorithm for MstKruskal {
                 edges.push((u, v));
             }
         }
-        trees::lightest(weights, &edges, 0..n)
+        trees::check_minimum_forest(weights, &edges, 0..n)
     }
 }
 

@@ -121,7 +121,7 @@ impl Algorithm for MstPrim {
     fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), CheckFailure> {
         let nodes = trees::top_down(weights, *source, pi)?;
         let edges: Vec<(usize, usize)> = nodes[1..].iter().map(|&node| (pi[node], node)).collect();
-        trees::lightest(weights, &edges, nodes)
+        trees::check_minimum_forest(weights, &edges, nodes)
     }
 }
 

@@ -15,7 +15,7 @@
 //!
 //! # Correctness
 //! Any largest set of activities that do not overlap. An activity may start at the moment when another finishes, and an
-//! activity of length 0 overlaps only those it lies strictly inside of.
+//! activity of length 0 overlaps only those that it lies strictly inside.
 //!
 //! # Differences from dm-clrs
 //! dm-clrs sorts with an unstable sort, so its order of equal finish times is unspecified. Here they are ordered by node,
@@ -24,7 +24,7 @@
 //! finishes before it starts is rejected.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::cell::{Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{Activities, InvalidProblem, UniformActivities, positions};
@@ -86,7 +86,7 @@ impl Algorithm for ActivitySelector {
 
     fn run(Activities { start, finish }: &Activities, hints: &mut Hints<'_, Self>) -> Output {
         let n = start.len();
-        let pred = as_given(n);
+        let pred = initial_predecessors(n);
         let mut selected = vec![false; n];
         hints.push(Hint { pred_h: &pred, selected_h: &selected, m: 0, k: 0 });
 

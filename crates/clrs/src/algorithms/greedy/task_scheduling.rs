@@ -26,7 +26,7 @@
 //! sort, so its order of equal weights is unspecified; here they are ordered by node. Deadlines below 1 are rejected.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::cell::{Graph, Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{InvalidProblem, Tasks, UniformTasks, ensure_valid, positions};
@@ -90,7 +90,7 @@ impl Algorithm for TaskScheduling {
 
     fn run(Tasks { deadline, weight }: &Tasks, hints: &mut Hints<'_, Self>) -> Output {
         let n = weight.len();
-        let pred = as_given(n);
+        let pred = initial_predecessors(n);
         let mut selected = vec![false; n];
         let mut t = 0;
         hints.push(Hint { pred_h: &pred, selected_h: &selected, i: 0, t: 0.0 });

@@ -1,7 +1,7 @@
 //! Binary search
 //!
 //! # Idea
-//! Compares the target with the middle key of a sorted array and continues in the half that contains its position.
+//! Compares the target with the middle key of a sorted array and continues in the half that the target belongs to.
 //!
 //! # One step
 //! One comparison halves the range from `low` to `high`.
@@ -22,7 +22,7 @@
 //! also runs on unsorted keys; they are rejected here.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{InvalidProblem, Lookup, UniformLookups, ensure_valid, positions};
@@ -88,7 +88,7 @@ impl Algorithm for BinarySearch {
     }
 
     fn run(Lookup { key, target }: &Lookup, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = as_given(key.len());
+        let pred = initial_predecessors(key.len());
         let (mut low, mut high) = (0, key.len() - 1);
         loop {
             let mid = usize::midpoint(low, high);

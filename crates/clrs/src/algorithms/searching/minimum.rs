@@ -19,7 +19,7 @@
 //! None.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::cell::{MaskOne, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
@@ -77,7 +77,7 @@ impl Algorithm for Minimum {
     }
 
     fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = as_given(key.len());
+        let pred = initial_predecessors(key.len());
         let mut min = 0;
         for i in 0..key.len() {
             if key[min] > key[i] {

@@ -8,7 +8,7 @@
 //! moved between the two sides.
 //!
 //! # Number of steps
-//! The sum of the sizes of all subarrays partitioned: at most `n (n + 1) / 2`, attained if every subarray is one key smaller
+//! The sum of the sizes of all subarrays partitioned: at most `n(n + 1) / 2`, attained if every subarray is one key smaller
 //! than the one before.
 //!
 //! # Textbook

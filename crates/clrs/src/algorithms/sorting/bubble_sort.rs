@@ -8,7 +8,7 @@
 //! Two adjacent keys are compared, and exchanged if the later one is smaller.
 //!
 //! # Number of steps
-//! `1 + n (n - 1) / 2`: the initial array, then one per comparison. A sweep without an exchange does not end the run.
+//! `1 + n(n - 1) / 2`: the initial array, then one per comparison. A sweep without an exchange does not end the run.
 //!
 //! # Textbook
 //! CLRS 3rd ed., problem 2-2.

@@ -9,7 +9,7 @@
 //! exchanged with the last node of the heap, which then shrinks by one.
 //!
 //! # Number of steps
-//! `3 n - 1`, plus one per exchange with a child. Building the heap takes at most `n - popcount(n)` exchanges, the sum of the
+//! `3n - 1`, plus one per exchange with a child. Building the heap takes at most `n - popcount(n)` exchanges, the sum of the
 //! heights of all nodes; restoring a heap of `m` nodes takes at most `floor(lg m)`. The bound is tight at least for `n` up to
 //! 8.
 //!

@@ -9,7 +9,7 @@
 //! moved between the two sides.
 //!
 //! # Number of steps
-//! The sum of the sizes of all subarrays of at least two keys: at most `n (n + 1) / 2 - 1`, which sorted keys attain.
+//! The sum of the sizes of all subarrays of at least two keys: at most `n(n + 1) / 2 - 1`, which sorted keys attain.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 7.1.

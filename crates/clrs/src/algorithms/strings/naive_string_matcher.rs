@@ -74,7 +74,7 @@ impl Algorithm for NaiveStringMatcher {
 
     fn input(StringSearch { text, pattern }: &StringSearch) -> Input {
         Input {
-            string: two_strings::which(text, pattern),
+            string: two_strings::in_second(text, pattern),
             pos: two_strings::string_positions(text, pattern),
             key: two_strings::letters(text, pattern),
         }
