@@ -102,8 +102,8 @@ impl MessagePassing {
                 Senders::Itself => fused::Senders::Itself,
                 Senders::Neighbours => fused::Senders::Neighbours(input.neighbour_mask()),
             };
-            let [middle, last] = self.message;
-            let layers = MessageLayers { edge: self.edge, middle, last };
+            let [hidden, output] = self.message;
+            let layers = MessageLayers { edge: self.edge, hidden, output };
             return fused::messages(ctx, receivers, senders, input.edges.raw.clone(), layers, from);
         }
         let inner = |messages: Tensor<2>| relu(ctx.linear(self.message[0], relu(messages)));
