@@ -8,7 +8,7 @@
 //! | [`data`] | batches and chunks as the network reads them, loaders, prefetching, evaluation sets |
 //! | [`exec`] | parameters, forward context, folded weights, fused CPU operations, devices |
 //! | [`model`] | the network: encoders, processors, decoders, rollout, losses |
-//! | [`run`] | run directories: checkpoints, metrics, TensorBoard events, status |
+//! | [`run`] | run directories: checkpoints, metrics, `TensorBoard` events, status |
 //! | [`eval`] | evaluation, predicted trajectories, hint scores, trained models, summaries over seeds |
 //! | [`train`] | the training loop and the optimizer |
 //! | [`parity`] | comparison with fixtures recorded from dm-clrs, FLOP counts |

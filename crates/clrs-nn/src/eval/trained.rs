@@ -100,7 +100,7 @@ pub enum OpenModelError {
     #[error("{}: {source}", .path.display())]
     Task { path: PathBuf, source: TaskError },
     #[error("{}: {source}", .path.display())]
-    Data { path: PathBuf, source: DataError },
+    Data { path: PathBuf, source: Box<DataError> },
     #[error("{}: {source}", .path.display())]
     Build { path: PathBuf, source: BuildError },
     #[error("{}: the checkpoint is of {found}, the recipe of {expected}", .path.display())]
@@ -142,7 +142,8 @@ impl TrainedModel {
         }
         let TaskSpecs { tasks, recorded } = match file.specs() {
             Some(specs) => specs.clone(),
-            None => format_1_specs(&recipe, &algorithms).map_err(|source| OpenModelError::Data { path: config(), source })?,
+            None => format_1_specs(&recipe, &algorithms)
+                .map_err(|source| OpenModelError::Data { path: config(), source: Box::new(source) })?,
         };
         if !tasks.iter().map(|task| task.name.as_str()).eq(algorithms.iter().map(|algorithm| algorithm.name())) {
             let found = tasks.iter().map(|task| task.name.as_str()).collect::<Vec<_>>().join(", ");

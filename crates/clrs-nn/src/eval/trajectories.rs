@@ -105,36 +105,35 @@ impl<'o> TrajectoryObserver<'o> {
             .iter()
             .map(|(index, logits)| (&batch.spec()[*index], Probabilities::new(&batch.spec()[*index], logits)))
             .collect();
-        let trajectory =
-            |(((dense, rows), (sample, truth)), outputs): (((usize, Vec<HintRows>), &(usize, Trajectory<'_>)), &Vec<Column>)| {
-                let position = batch.order().iter().position(|order| *order == dense).expect("a sample of the batch");
-                let steps = rows.first().map_or(1, |hint| 1 + hint.values.len() / hint.width(batch));
-                let (mut probes, mut columns, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
-                let true_outputs = truth.spec().iter().filter(|probe| probe.stage == Stage::Output);
-                for (probe, column) in true_outputs.zip(outputs) {
-                    probes.push(probe.clone());
-                    columns.push(column.clone());
-                    let found = output_probabilities.iter().find(|(of, _)| of.name == probe.name);
-                    probabilities.push(found.and_then(|(_, all)| Some(vec![all.as_ref()?.of(position)])));
-                }
-                for hint in rows {
-                    let probe = &batch.spec()[hint.index];
-                    let first =
-                        truth.get(&probe.name).expect("a hint of the recorded samples").slice(0..probe.width(truth.nodes()));
-                    let mut column = first.to_column();
-                    extend(&mut column, probe.kind, &hint.values, truth.nodes());
-                    probes.push(probe.clone());
-                    columns.push(column);
-                    // The first row is given.
-                    let has_any = !hint.probabilities.is_empty();
-                    probabilities.push(has_any.then(|| std::iter::once(Vec::new()).chain(hint.probabilities).collect()));
-                }
-                let mut predicted = Trajectories::new(Spec::new(probes).expect("names are unique"));
-                let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
-                predicted.push(truth.nodes(), steps, &cells).expect("decisions have the types of their probes");
-                PredictedTrajectory { sample: *sample, predicted, probabilities }
-            };
-        Ok(wanted.into_iter().zip(self.rows).zip(samples).zip(outputs).map(trajectory).collect())
+        let mut trajectories = Vec::with_capacity(wanted.len());
+        for (((dense, rows), (sample, truth)), outputs) in wanted.into_iter().zip(self.rows).zip(samples).zip(outputs) {
+            let position = batch.order().iter().position(|order| *order == dense).expect("a sample of the batch");
+            let steps = rows.first().map_or(1, |hint| 1 + hint.values.len() / hint.width(batch));
+            let (mut probes, mut columns, mut probabilities) = (Vec::new(), Vec::new(), Vec::new());
+            let true_outputs = truth.spec().iter().filter(|probe| probe.stage == Stage::Output);
+            for (probe, column) in true_outputs.zip(outputs) {
+                probes.push(probe.clone());
+                columns.push(column.clone());
+                let found = output_probabilities.iter().find(|(of, _)| of.name == probe.name);
+                probabilities.push(found.and_then(|(_, all)| Some(vec![all.as_ref()?.of(position)])));
+            }
+            for hint in rows {
+                let probe = &batch.spec()[hint.index];
+                let first = truth.get(&probe.name).expect("a hint of the recorded samples").slice(0..probe.width(truth.nodes()));
+                let mut column = first.to_column();
+                extend(&mut column, probe.kind, &hint.values, truth.nodes());
+                probes.push(probe.clone());
+                columns.push(column);
+                // The first row is given.
+                let has_any = !hint.probabilities.is_empty();
+                probabilities.push(has_any.then(|| std::iter::once(Vec::new()).chain(hint.probabilities).collect()));
+            }
+            let mut predicted = Trajectories::new(Spec::new(probes).expect("names are unique"));
+            let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
+            predicted.push(truth.nodes(), steps, &cells).expect("decisions have the types of their probes");
+            trajectories.push(PredictedTrajectory { sample: *sample, predicted, probabilities });
+        }
+        Ok(trajectories)
     }
 }
 

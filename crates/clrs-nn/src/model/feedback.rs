@@ -41,7 +41,9 @@ pub(crate) fn decide(kind: Kind, values: &mut [f32], [_, _, classes]: [usize; 3]
     match kind {
         Kind::Scalar => return,
         Kind::Mask => {
-            values.iter_mut().for_each(|value| *value = f32::from(*value > 0.0));
+            for value in values {
+                *value = f32::from(*value > 0.0);
+            }
             return;
         }
         Kind::Permutation | Kind::CyclicPermutation => {

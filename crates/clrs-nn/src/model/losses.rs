@@ -61,7 +61,7 @@ impl Network {
         let state = state.map_or_else(RolloutState::default, |state| restore(self, state, chunk, &ctx.device()));
         // A zero with a gradient: a chunk may contain no supervised cell.
         let mut total = ctx.grad_anchor.clone();
-        let mut policy = Lanes { network: self, ctx, chunk, lanes: (0..chunk.lanes).collect(), step: 0 };
+        let mut policy = Lanes { network: self, ctx, chunk, active: (0..chunk.lanes).collect(), step: 0 };
         let state = self.roll(ctx, &mut policy, state, &mut Mode::Train(random), &mut |view| {
             let step = &chunk.steps[view.step];
             let mut add = |(index, logits): &(usize, Tensor<3>), truth: &[Vec<f32>], lanes: &[bool]| {
@@ -98,7 +98,7 @@ struct Lanes<'c, 'k> {
     ctx: &'c ForwardContext,
     chunk: &'k Chunk,
     /// All lanes, and none after the last step.
-    lanes: Vec<usize>,
+    active: Vec<usize>,
     step: usize,
 }
 
@@ -116,7 +116,7 @@ impl Lanes<'_, '_> {
 
 impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
     fn active(&self) -> &[usize] {
-        &self.lanes
+        &self.active
     }
 
     fn inputs(&mut self) -> RawFeatures {
@@ -138,7 +138,7 @@ impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
     fn advance(&mut self, _: StepResult<'c, '_>) -> Remaining {
         self.step += 1;
         if self.step == self.chunk.steps.len() {
-            self.lanes.clear();
+            self.active.clear();
         }
         // The state of all lanes goes on to the next chunk.
         Remaining::All

@@ -124,7 +124,7 @@ impl Network {
             }
             let features = policy.inputs();
             let nodes = features.nodes();
-            let hints = self.read_hints(ctx, policy, state.hints.take(), mode);
+            let hints = self.read_hints(ctx, policy, state.hints.as_ref(), mode);
             if let Some(restarts) = policy.restarts() {
                 state.reset(restarts, nodes);
             }
@@ -151,7 +151,7 @@ impl Network {
         &self,
         ctx: &ForwardContext,
         policy: &dyn EndPolicy<'_>,
-        predicted: Option<ProbeLogits>,
+        predicted: Option<&ProbeLogits>,
         mode: &mut Mode<'_>,
     ) -> ProbeLogits {
         let spec = &self.tasks()[ctx.task()].spec;
@@ -167,7 +167,7 @@ impl Network {
             *forced |= restarts;
         }
         let is_evaluation = matches!(mode, Mode::Evaluate);
-        let read = |index: usize| match predicted.iter().flatten().find(|(of, _)| *of == index) {
+        let read = |index: usize| match predicted.and_then(|predicted| predicted.iter().find(|(of, _)| *of == index)) {
             None => policy.true_hint(index),
             Some((_, logits)) => {
                 let fed_back = self.feed_back(ctx, spec[index].kind, logits.clone(), is_evaluation);

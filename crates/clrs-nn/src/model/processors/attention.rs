@@ -14,9 +14,9 @@ use crate::exec::weights::FoldedWeight;
 /// How attention scores are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scoring {
-    /// GAT: a leaky ReLU over a sum of one value per node and head.
+    /// GAT: a leaky `ReLU` over a sum of one value per node and head.
     V1,
-    /// `GATv2`: a leaky ReLU over a sum of one vector per node, and a layer per head on top.
+    /// `GATv2`: a leaky `ReLU` over a sum of one vector per node, and a layer per head on top.
     V2,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Attention {
     norm: Option<LayerNorm>,
 }
 
-/// Negative slope of the leaky ReLU, JAX's default.
+/// Negative slope of the leaky `ReLU`, JAX's default.
 const SLOPE: f64 = 0.01;
 /// Added to the scores of nodes that are not neighbours, as in dm-clrs.
 const MASK_VALUE: f32 = -1e9;
