@@ -138,6 +138,7 @@ pub struct GeneratedSet {
     #[serde(serialize_with = "lossy_path")]
     pub path: PathBuf,
     /// Contents of the file.
+    #[serde(flatten)]
     pub summary: SetSummary,
     /// Whether the same set existed already, complete and with the values it was written with.
     pub cached: bool,
