@@ -6,16 +6,16 @@
 //! # One step
 //! One key reaches its final position.
 //!
-//! # Steps
+//! # Number of steps
 //! `n`: the initial order, and one for every key but the last.
 //!
 //! # Textbook
 //! CLRS 3rd ed., exercise 2.2-2.
 //!
-//! # What counts as right
+//! # Correctness
 //! Any order in which no key is greater than the one after it.
 //!
-//! # Differences
+//! # Differences from dm-clrs
 //! dm-clrs does not have this algorithm.
 
 use clrs::cell::{MaskOne, Node, Permutation, Pointer, Scalar};
