@@ -70,9 +70,10 @@ pub(crate) fn interrupt(child: Child) -> Output {
 /// Trains a network for three steps in a directory.
 pub(crate) fn train(dir: &Path, name: &str, overrides: &[&str]) {
     let mut arguments = vec!["train", "--quiet", "--out", name];
+    let is_overridden = |field: &str| overrides.iter().any(|other| other.split('=').next() == field.split('=').next());
     let common = ["processor=mpnn", "hidden=8", "steps=3", "lengths=4", "val_samples=4", "batch_size=4"];
-    for setting in common.iter().chain(overrides) {
-        arguments.extend(["--set", setting]);
+    for field in common.iter().filter(|field| !is_overridden(field)).chain(overrides) {
+        arguments.extend(["--set", field]);
     }
     stdout(&run_in(dir, &arguments));
 }
