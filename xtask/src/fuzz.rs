@@ -47,8 +47,8 @@ impl Reader {
     /// Largest input in bytes.
     fn max_bytes(self) -> u32 {
         match self {
-            Reader::NativeSet => 16_384,
-            Reader::Tfds | Reader::Checkpoint => 8192,
+            Reader::NativeSet | Reader::Checkpoint => 16_384,
+            Reader::Tfds => 8192,
             Reader::Recipe => 4096,
             // The recording of a problem is at most cubic in its size.
             Reader::JsonProblem => 256,
