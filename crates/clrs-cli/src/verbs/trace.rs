@@ -32,15 +32,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let algorithm = arguments::algorithm(&arguments.algorithm)?;
-    let trace = match &arguments.problem {
-        Some(path) => {
-            let problem = read_problem(path, algorithm.name())?;
-            Trace::record(algorithm, &problem).with_context(|| display(path))?
-        }
-        None => {
-            let Sampling { size, seed, .. } = arguments.sampling;
-            Trace::record(algorithm, &sample_problem(algorithm, size, seed, &arguments.sampling.options()?)?)?
-        }
+    let trace = if let Some(path) = &arguments.problem {
+        let problem = read_problem(path, algorithm.name())?;
+        Trace::record(algorithm, &problem).with_context(|| display(path))?
+    } else {
+        let Sampling { size, seed, .. } = arguments.sampling;
+        Trace::record(algorithm, &sample_problem(algorithm, size, seed, &arguments.sampling.options()?)?)?
     };
     if arguments.json {
         let mut out = std::io::stdout().lock();
