@@ -200,7 +200,7 @@ fn mistakes_are_refused_in_one_line_and_nothing_is_lost() {
     refused(&triplets, "`triplet_features` must be at most 16384");
     let batch = ["train", "--algorithms", "bfs", "--set", "batch_size=1000000000000000000", "--out", out];
     refused(&batch, "`batch_size` must be at most 524288");
-    refused(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "device `abacus`");
+    refused(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "unknown device `abacus`");
     refused(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` must contain at least one size");
     refused(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "`heads` must divide `hidden`");
     refused(&["train", "paper-2022", "--algorithms", "bfs", "--set", "batch_size=1001", "--out", out], "has 1000 samples");
@@ -226,6 +226,9 @@ fn mistakes_are_refused_in_one_line_and_nothing_is_lost() {
     assert!(files(&run_path) == before);
     let (last, away) = (run_path.join("last.safetensors"), run_path.join("away"));
     std::fs::rename(&last, &away).expect("there");
+    let config = run_path.join("config.toml");
+    let recipe = std::fs::read_to_string(&config).expect("a recipe");
+    std::fs::write(&config, recipe.replace("\nsteps = 4\n", "\nsteps = 8\n")).expect("writable");
     refused(&["train", "--resume", "--out", out], "last.safetensors: missing; the run cannot be resumed");
     std::fs::rename(&away, &last).expect("there");
 
