@@ -31,7 +31,7 @@ fn listings_equal_their_files() {
             count += 1;
         }
         updated += rest;
-        if std::env::var_os("UPDATE_DOCS").is_some() {
+        if text != updated && std::env::var_os("UPDATE_DOCS").is_some() {
             fs::write(&path, updated).expect("a writable file");
         } else {
             assert!(text == updated, "{}: UPDATE_DOCS=1 cargo test --release -p clrs-doctest updates listings", path.display());
