@@ -3,15 +3,20 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+#[cfg(feature = "networks")]
+use anyhow::bail;
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clrs::sampling::SamplerOptions;
 use clrs::{AnyAlgorithm, Family, Registry};
 #[cfg(feature = "networks")]
-use clrs_nn::exec::{
-    device::{self, Device},
-    isa::Isa,
+use clrs_nn::{
+    Registries,
+    eval::trained::{Checkpoint, OpenModelError, TrainedModel},
+    exec::device::{self, Device},
+    exec::isa::Isa,
+    run::error::RunError,
 };
 use clrs_store::OnExisting;
 use serde::Serializer;
@@ -116,6 +121,17 @@ pub(crate) fn ensure_outside_run(path: &Path, run: &Path) -> Result<()> {
         bail!("{}: belongs to the run in {}; write to another file", path.display(), run.display());
     }
     Ok(())
+}
+
+/// Opens the network of a run.
+#[cfg(feature = "networks")]
+pub(crate) fn open_model(run: &Path, checkpoint: &Checkpoint, device: &Device) -> Result<TrainedModel> {
+    match TrainedModel::open_with(run, checkpoint, &Registries::builtin(), device) {
+        Err(error @ OpenModelError::Run(RunError::Format(_))) if matches!(checkpoint, Checkpoint::File(_)) => {
+            bail!("{error}; parameters without a checkpoint are for `clrs train --weights`")
+        }
+        model => Ok(model?),
+    }
 }
 
 /// Where to compute.

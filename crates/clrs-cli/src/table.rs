@@ -2,6 +2,11 @@
 
 use std::io::Write;
 
+/// A count with its noun: `1 set`, `2 sets`.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Rows of text below a header.
 pub(crate) struct Table {
     header: Vec<&'static str>,

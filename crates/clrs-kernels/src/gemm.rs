@@ -5,7 +5,7 @@
 //! a row stride of an odd number of cache lines (see `memory.rs`), created once for weights. Other matrices are read in place.
 //!
 //! Forward is [`matmul_packed`]. Backward is [`matmul_packed`] with [`PackedMatrix::transposed`] for the gradient of the rows, and
-//! [`add_matmul_tn`] for the gradient of the weights.
+//! [`add_matmul_tn`] for the gradient of the weights, after [`relu_backward`] where the epilogue is a `ReLU`.
 //!
 //! # Bits
 //! Every element is a sum over the inner dimension in order, with one rounding per term where multiply-add is fused: the bits do
@@ -162,6 +162,15 @@ pub fn add_matmul_tn(isa: Isa, [rows, k, n]: [usize; 3], a: &[f32], b: &[f32], c
         (b, n)
     };
     isa.run(Gemm { m: k, n, k: rows, a, a_row: 1, a_col: k, b, b_row, c, c_row: n, accumulate, epilogue });
+}
+
+/// Gradient of [`Epilogue::Relu`]: writes the gradient of its input to `d_x`, given its result `y` and the gradient `d_y` of that.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn relu_backward(y: &[f32], d_y: &[f32], d_x: &mut [f32]) {
+    assert!(y.len() == d_y.len() && y.len() == d_x.len(), "y, d_y and d_x must have the same length");
+    d_x.iter_mut().zip(y).zip(d_y).for_each(|((d_x, y), d_y)| *d_x = if *y > 0.0 { *d_y } else { 0.0 });
 }
 
 /// `c[m] = epilogue(initial + a[m, k] column[k])`. A block of one column would use one lane of its registers, so lanes run along

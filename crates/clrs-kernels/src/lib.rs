@@ -23,6 +23,10 @@
 //! | [`sinkhorn`] | Sinkhorn operator in log space | [`Sinkhorn`](reference::Sinkhorn) | permutation decoders and losses |
 //! | [`max_pool`] | max over nodes | [`MaxPool`](reference::MaxPool) | graph decoders |
 //! | [`narrow`] | range of columns | [`Narrow`](reference::Narrow) | decoders that share a product |
+//! | [`expand`] | rows repeated | [`Expand`](reference::Expand) | layers over samples |
+//! | [`pairwise_sum`] | sums over pairs of nodes | [`PairwiseSum`](reference::PairwiseSum) | edge decoders |
+//! | [`loss`] | squared error, binary cross-entropy, log-likelihood | [`SquaredError`](reference::SquaredError), [`BceWithLogits`](reference::BceWithLogits), [`Nll`](reference::Nll) | losses |
+//! | [`sigmoid`] | logistic function | [`Sigmoid`](reference::Sigmoid) | hint decoding |
 //! | [`rowwise`] | layer norm, softmax, log-softmax | [`LayerNorm`](reference::LayerNorm), [`Softmax`](reference::Softmax) | processors, losses, hint decoding |
 //! | [`gemm`] | matrix products with bias and `ReLU` | loops in `tests/gemm.rs` | all linear layers |
 //! | [`adam`] | Adam step, squared norm | loops in `tests/rowwise.rs` | optimizer |
@@ -40,7 +44,7 @@
 //!
 //! | kernels | portable code against AVX2 and AVX-512 |
 //! |---|---|
-//! | [`adam`], [`triplets`], [`max_pool`], [`narrow`] | the same bits |
+//! | [`adam`], [`triplets`], [`max_pool`], [`narrow`], [`expand`], [`pairwise_sum`], [`loss`], [`sigmoid`] | the same bits |
 //! | all others | outputs and gradients within 1e-5 of the largest element of the `f64` reference, on every instruction set |
 //!
 //! The tests enforce both rows, except where a decision (a `ReLU`, an argmax) is closer than rounding errors.
@@ -81,15 +85,19 @@ pub mod adam;
 pub mod attention;
 pub mod edge_pointers;
 pub mod embedding_bag;
+pub mod expand;
 pub mod gemm;
+pub mod loss;
 pub mod max_pool;
 pub mod memory_attention;
 pub mod messages;
 pub mod narrow;
+pub mod pairwise_sum;
 pub mod peak;
 pub mod pointers;
 pub mod reference;
 pub mod rowwise;
+pub mod sigmoid;
 pub mod sinkhorn;
 pub mod triplets;
 

@@ -3,7 +3,7 @@
 mod common;
 
 use clrs_kernels::Isa;
-use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, add_matmul_tn, matmul, matmul_packed};
+use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, add_matmul_tn, matmul, matmul_packed, relu_backward};
 use common::{Random, close, narrow, with_scratch};
 
 /// `a b`
@@ -117,4 +117,12 @@ fn relu_propagates_nan() {
         matmul_packed(isa, &[f32::NAN], &PackedMatrix::new(&[1.0, 2.0], 1, 2), Accumulate::Zero, Epilogue::Relu, &mut c);
         assert!(c.iter().all(|x| x.is_nan()), "{isa}");
     }
+}
+
+#[test]
+fn relu_passes_gradients_of_positive_results_only() {
+    let (y, d_y) = ([2.0, 0.0, 1e-30, 0.0], [3.0, 5.0, -1.0, f32::NAN]);
+    let mut d_x = [f32::NAN; 4];
+    relu_backward(&y, &d_y, &mut d_x);
+    assert_eq!(d_x, [3.0, 0.0, -1.0, 0.0]);
 }

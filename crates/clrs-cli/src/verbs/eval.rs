@@ -8,7 +8,6 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clrs::AnyAlgorithm;
 use clrs::clrs30::Split;
-use clrs_nn::Registries;
 use clrs_nn::config::data_source::{DataSource, ON_THE_FLY};
 use clrs_nn::data::eval_set::EvalSet;
 use clrs_nn::eval::evaluate::{EvalOptions, EvalReport, Steps};
@@ -183,11 +182,10 @@ fn print(evaluated: &[Evaluated<'_>], arguments: &Arguments) -> Result<()> {
 }
 
 fn open_runs(arguments: &Arguments, device: &Device) -> Result<Vec<Run>> {
-    let registries = Registries::builtin();
     let mut seen: Vec<PathBuf> = Vec::new();
     let mut runs: Vec<Run> = Vec::new();
     for path in &arguments.runs {
-        let model = TrainedModel::open_with(path, &arguments.checkpoint, &registries, device)?;
+        let model = arguments::open_model(path, &arguments.checkpoint, device)?;
         let canonical = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;
         ensure!(!seen.contains(&canonical), "{} is given twice", path.display());
         seen.push(canonical);

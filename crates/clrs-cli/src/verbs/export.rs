@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::arguments;
 use crate::error::Advise;
 use crate::progress::SampleBar;
+use crate::table::plural;
 
 /// Export sets to a format that other programs read
 #[derive(Args)]
@@ -76,16 +77,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     bar.finish();
     match written {
         Err(StoreError { kind: StoreErrorKind::Cancelled, .. }) => bail!(
-            "stopped; {} of {} sets are complete. Repeat the command with --force to export all of them",
+            "stopped; {} of {} complete. Repeat the command with --force to export all of them",
             bar.sets(),
-            sets.len()
+            plural(sets.len(), "set")
         ),
         Err(StoreError { kind: StoreErrorKind::NoSplit(name), path, .. }) => {
             bail!("{}: {}; name it with --split", path.display(), StoreErrorKind::NoSplit(name))
         }
         written => {
             let written = written.advise_force()?;
-            Ok(writeln!(std::io::stdout(), "Exported {} sets to {}", written.len(), arguments.out.display())?)
+            Ok(writeln!(std::io::stdout(), "Exported {} to {}", plural(written.len(), "set"), arguments.out.display())?)
         }
     }
 }

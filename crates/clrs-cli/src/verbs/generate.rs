@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::arguments::{self, Name};
 use crate::error::Advise;
 use crate::progress::SampleBar;
+use crate::table::plural;
 
 /// Generate sets of trajectories: the benchmark's, or others
 ///
@@ -103,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let generated = generate::generate(&datasets, &arguments.out, options, &bar);
     if matches!(generated, Err(GenerateError::Cancelled)) {
         bar.finish();
-        bail!("stopped; {} of {} sets are complete. Repeat the command to generate the rest", bar.sets(), datasets.len());
+        bail!("stopped; {} of {} complete. Repeat the command to generate the rest", bar.sets(), plural(datasets.len(), "set"));
     }
     let generated = generated.advise_force().inspect_err(|_| bar.finish())?;
     clrs_store::sync(generated.iter().filter(|set| !set.cached).map(|set| set.path.as_path()))?;
@@ -121,8 +122,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let cached = if cached > 0 { format!(" ({cached} existed already)") } else { String::new() };
     writeln!(
         out,
-        "{} sets{cached} with {} samples, {} kB in {} ({seconds:.2} s)",
-        generated.len(),
+        "{}{cached} with {} samples, {} kB in {} ({seconds:.2} s)",
+        plural(generated.len(), "set"),
         total(|set| set.summary.samples),
         total(|set| set.summary.bytes) / 1000,
         arguments.out.display(),

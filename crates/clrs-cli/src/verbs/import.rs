@@ -9,6 +9,7 @@ use clrs_store::{StoreError, StoreErrorKind, tfds};
 use crate::arguments;
 use crate::error::Advise;
 use crate::progress::SampleBar;
+use crate::table::plural;
 
 /// Import sets from a TensorFlow Datasets directory, such as the published archive
 ///
@@ -35,11 +36,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let imported = tfds::import(&arguments.path, &arguments.out, &Registry::builtin(), on_existing, &bar);
     bar.finish();
     if let Err(StoreError { kind: StoreErrorKind::Cancelled, .. }) = imported {
-        bail!("stopped; {} sets are complete. Repeat the command with --force to import all of them", bar.sets());
+        bail!("stopped; {} complete. Repeat the command with --force to import all of them", plural(bar.sets(), "set"));
     }
     let imported = imported.advise_force()?;
     clrs_store::sync(imported.iter().map(|set| set.path.as_path()))?;
     let samples: u64 = imported.iter().map(|set| set.summary.samples).sum();
     let out = arguments.out.display();
-    Ok(writeln!(std::io::stdout(), "Imported {} sets with {samples} samples to {out}", imported.len())?)
+    Ok(writeln!(std::io::stdout(), "Imported {} with {samples} samples to {out}", plural(imported.len(), "set"))?)
 }

@@ -13,6 +13,7 @@ use clrs_store::{AtomicFile, OnExisting};
 use crate::arguments::{self, Name, Sampling};
 use crate::error::Advise;
 use crate::memory;
+use crate::table::plural;
 
 /// Write samples as dense NumPy arrays with the layout and dtypes of dm-clrs
 ///
@@ -97,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let arrays = arrays(arguments, &mut source)?;
     let named = arrays.iter().map(|(name, array)| (name.as_str(), array));
     write_npz(path, named, arguments::on_existing(arguments.force)).advise_force()?;
-    Ok(writeln!(std::io::stdout(), "Wrote {} arrays to {}", arrays.len(), path.display())?)
+    Ok(writeln!(std::io::stdout(), "Wrote {} to {}", plural(arrays.len(), "array"), path.display())?)
 }
 
 /// Checks that a file can be written, before the work.

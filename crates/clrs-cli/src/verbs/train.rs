@@ -10,7 +10,7 @@ use clrs_nn::data::tasks::TaskError;
 use clrs_nn::exec::parameters::Owner;
 use clrs_nn::run::directory::{self, RunDir, RunLock};
 use clrs_nn::run::error::RunError;
-use clrs_nn::run::status::RunStatus;
+use clrs_nn::run::status::{RunStatus, Status};
 use clrs_nn::run::tensor_file::TensorFile;
 use clrs_nn::train::plan::{PlanError, TrainPlan};
 use clrs_nn::train::trainer::{Event, StopReason, Trainer};
@@ -103,7 +103,8 @@ fn resume(arguments: &Arguments, out: &Path) -> Result<()> {
     let plan = plan(directory::read_recipe(out)?)?;
     let steps = plan.recipe.steps;
     let lock = RunLock::acquire(out)?;
-    if RunStatus::read(out)?.is_some_and(|status| status.step >= steps) {
+    // A run that was stopped in its last validation still has to repeat it.
+    if RunStatus::read(out)?.is_some_and(|status| status.status == Status::Done && status.step >= steps) {
         bail!("{}: all {steps} steps are done; `clrs eval {0}` evaluates it", out.display());
     }
     let device = arguments.compute.open()?;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::arguments::{self, lossy};
-use crate::table::Table;
+use crate::table::{Table, plural};
 
 /// Verify sets: content hashes, probes, and every answer
 ///
@@ -47,8 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // The exit code does not depend on whether the report was read to its end.
     let failed = report.sets.iter().filter(|file| !file.valid).count();
     if failed > 0 {
-        let (total, file) = (report.sets.len(), if report.sets.len() == 1 { "file" } else { "files" });
-        bail!("{failed} of {total} {file} failed verification; `clrs generate --force` regenerates sets");
+        bail!("{failed} of {} failed verification; `clrs generate --force` regenerates sets", plural(report.sets.len(), "file"));
     }
     Ok(printed?)
 }
@@ -88,8 +87,7 @@ fn print(report: &Report, json: bool) -> io::Result<()> {
         writeln!(out, "  {error}")?;
     }
     if report.sets.iter().all(|file| file.valid) {
-        let sets = report.sets.len();
-        writeln!(out, "{sets} {} verified", if sets == 1 { "set" } else { "sets" })?;
+        writeln!(out, "{} verified", plural(report.sets.len(), "file"))?;
     }
     Ok(())
 }

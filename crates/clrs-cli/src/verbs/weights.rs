@@ -1,13 +1,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
-use clrs_nn::eval::trained::{Checkpoint, TrainedModel};
+use clrs_nn::Parameters;
+use clrs_nn::eval::trained::Checkpoint;
 use clrs_nn::exec::device;
 use clrs_nn::exec::parameters::Parameter;
 use clrs_nn::run::tensor_file::TensorFile;
-use clrs_nn::{Parameters, Registries};
 use clrs_store::write_atomic;
 use serde::Serialize;
 
@@ -59,11 +59,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(out) = &arguments.out {
         ensure_outside_run(out, &arguments.run)?;
         if let Checkpoint::File(checkpoint) = &arguments.checkpoint {
-            ensure_outside_run(out, checkpoint)?;
+            let is_same = out.canonicalize().is_ok_and(|out| checkpoint.canonicalize().is_ok_and(|checkpoint| out == checkpoint));
+            ensure!(!is_same, "{}: is the checkpoint to read; write to another file", out.display());
         }
     }
     let device = device::open("cpu")?;
-    let model = TrainedModel::open_with(&arguments.run, &arguments.checkpoint, &Registries::builtin(), &device)?;
+    let model = arguments::open_model(&arguments.run, &arguments.checkpoint, &device)?;
     match &arguments.out {
         Some(out) => write(&model.parameters, out, arguments),
         None => list(&model.parameters, arguments.json),

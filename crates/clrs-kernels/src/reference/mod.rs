@@ -5,7 +5,9 @@
 //! gradients of the reference with finite differences of its output.
 
 mod attention;
+mod broadcast;
 mod embedding_bag;
+mod loss;
 mod memory_attention;
 mod messages;
 mod pointers;
@@ -14,7 +16,9 @@ mod rowwise;
 mod triplets;
 
 pub use self::attention::Attention;
+pub use self::broadcast::{Expand, PairwiseSum};
 pub use self::embedding_bag::EmbeddingBag;
+pub use self::loss::{BceWithLogits, Nll, Sigmoid, SquaredError};
 pub use self::memory_attention::MemoryAttention;
 pub use self::messages::Messages;
 pub use self::pointers::{EdgePointers, Pointers};

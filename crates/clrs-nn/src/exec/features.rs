@@ -89,7 +89,7 @@ impl<'c> Affine<'c> {
         self.shaped(|outputs| [rows, outputs])
     }
 
-    /// The sum, rectified, `[B * N, outputs]`.
+    /// `ReLU` of the sum, `[B * N, outputs]`.
     ///
     /// # Panics
     /// As [`Affine::rows`].
@@ -112,10 +112,10 @@ impl<'c> Affine<'c> {
         self.compute(false, shape)
     }
 
-    fn compute<const D: usize>(self, rectify: bool, shape: impl Fn(usize) -> [usize; D]) -> Tensor<D> {
+    fn compute<const D: usize>(self, apply_relu: bool, shape: impl Fn(usize) -> [usize; D]) -> Tensor<D> {
         let Affine { ctx, samples, nodes, node_terms, sample_terms, constants } = self;
         if ctx.fused && node_terms.len() + sample_terms.len() <= fused::MAX_INPUTS {
-            return fused::affine(ctx, nodes, node_terms, sample_terms, constants, rectify, shape);
+            return fused::affine(ctx, nodes, node_terms, sample_terms, constants, apply_relu, shape);
         }
         let add = |sum: Tensor<2>, term: Tensor<2>| sum + term;
         let products = |terms: Vec<(Tensor<2>, FoldedWeight)>| {
@@ -131,7 +131,7 @@ impl<'c> Affine<'c> {
         } else if let Some(constant) = constant {
             sum = sum + constant;
         }
-        let sum = if rectify { relu(sum) } else { sum };
+        let sum = if apply_relu { relu(sum) } else { sum };
         let [_, outputs] = sum.dims();
         sum.reshape(shape(outputs))
     }

@@ -7,7 +7,7 @@ use clrs_kernels::{Isa, sinkhorn};
 
 use super::decoders::log_sinkhorn;
 use crate::exec::context::ForwardContext;
-use crate::exec::fused;
+use crate::exec::fused::{self, Normalization};
 
 /// Sinkhorn iterations on logits that are fed back as hints. As dm-clrs has it.
 pub(crate) const SINKHORN_FEEDBACK: usize = 25;
@@ -19,8 +19,9 @@ pub(crate) fn soft(ctx: &ForwardContext, kind: Kind, logits: Tensor<3>) -> Tenso
     match kind {
         Kind::Scalar => logits,
         Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(ctx, logits, SINKHORN_FEEDBACK).exp(),
-        _ if ctx.fused => fused::probabilities(ctx, logits, kind != Kind::Mask),
+        Kind::Mask if ctx.fused => fused::probabilities(ctx, logits, Normalization::Sigmoid),
         Kind::Mask => sigmoid(logits),
+        _ if ctx.fused => fused::probabilities(ctx, logits, Normalization::Softmax),
         Kind::MaskOne | Kind::Categorical { .. } | Kind::Pointer => softmax(logits, 2),
     }
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::checkpoint::{CheckpointContext, CheckpointFile, OptimizerState, RecurrentStates, RunState};
 use super::error::{RunError, at};
-use super::status::{RunStatus, Status};
+use super::status::{LOCK, RunStatus, Status};
 use super::tensorboard::EventFile;
 use crate::config::recipe::Recipe;
 use crate::exec::parameters::Parameters;
@@ -40,7 +40,6 @@ pub struct RunLock {
 const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.jsonl";
 const PROVENANCE: &str = "provenance.json";
-pub(super) const LOCK: &str = "lock";
 /// The last checkpoint of a run.
 pub const LAST: &str = "last.safetensors";
 /// The checkpoint of the best validation.

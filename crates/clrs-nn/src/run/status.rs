@@ -53,6 +53,8 @@ pub struct BestValidation {
 }
 
 const FILE: &str = "status.json";
+/// The file that a training process locks.
+pub(super) const LOCK: &str = "lock";
 
 /// No status is longer.
 const MAX_BYTES: u64 = 1 << 16;
@@ -88,6 +90,6 @@ impl RunStatus {
 
 /// Whether a process trains in a directory.
 fn is_locked(run: &Path) -> bool {
-    let Ok(lock) = File::open(run.join(super::directory::LOCK)) else { return false };
+    let Ok(lock) = File::open(run.join(LOCK)) else { return false };
     matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock))
 }

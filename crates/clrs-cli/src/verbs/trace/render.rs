@@ -7,9 +7,12 @@ use clrs::source::Source;
 use clrs::trace::ProbeTrace;
 use clrs::{Cells, Kind, Location, Stage, Trace};
 
+use crate::table::plural;
+
 pub(crate) fn trace(out: &mut impl Write, trace: &Trace, source: Source, colors: bool) -> Result<()> {
     let paint = Paint { colors };
-    writeln!(out, "{}: {} nodes, {} steps", trace.algorithm, trace.nodes, trace.steps)?;
+    let (nodes, steps) = (plural(trace.nodes, "node"), plural(trace.steps, "step"));
+    writeln!(out, "{}: {nodes}, {steps}", trace.algorithm)?;
     stage(out, trace, Stage::Input, "input", &paint)?;
     for step in 0..trace.steps {
         hints(out, trace, step, source, &paint)?;

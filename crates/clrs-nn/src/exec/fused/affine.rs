@@ -1,55 +1,59 @@
-//! Sums of layers.
+//! Sums of linear layers, evaluated in one pass over the result.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use clrs_kernels::gemm::{Accumulate, Epilogue, add_matmul_tn, matmul_packed};
-use clrs_kernels::{Isa, Scratch};
+use clrs_kernels::gemm::{Accumulate, Epilogue, add_matmul_tn, matmul_packed, relu_backward};
+use clrs_kernels::{Isa, Scratch, expand};
 
-use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
-use crate::exec::context::ForwardContext;
-use crate::exec::context::WeightRef;
+use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::weights::{FoldedWeight, add};
 
-/// Rows times pieces, added up with constants, `[rows, outputs]` in the shape that is asked for. Those of samples are for all of
-/// their `count` rows.
+/// A tensor and the weight that it is multiplied with.
+type Term = (Tensor<2>, FoldedWeight);
+
+/// `sum(x W) + sum(y V) + sum(b)`, `[B * N, outputs]`, reshaped to `shape(outputs)`.
+///
+/// Node terms `(x, W)` have a row per node, `[B * N, inputs]`. Sample terms `(y, V)` have a row per sample, `[B, inputs]`, which is
+/// added to all of its `nodes` rows. Biases `b` are `[1, outputs]`. With `relu`, a `ReLU` follows.
 pub(crate) fn affine<const D: usize>(
     ctx: &ForwardContext,
-    count: usize,
-    of_nodes: Vec<(Tensor<2>, FoldedWeight)>,
-    of_samples: Vec<(Tensor<2>, FoldedWeight)>,
-    constants: Vec<FoldedWeight>,
-    rectify: bool,
+    nodes: usize,
+    node_terms: Vec<Term>,
+    sample_terms: Vec<Term>,
+    biases: Vec<FoldedWeight>,
+    relu: bool,
     shape: impl Fn(usize) -> [usize; D],
 ) -> Tensor<D> {
-    let [rows, _] = of_nodes[0].0.dims();
-    let weight_ref =
-        |terms: &[(Tensor<2>, FoldedWeight)]| terms.iter().map(|(_, piece)| ctx.weight_ref(*piece)).collect::<Vec<_>>();
-    let pieces = weight_ref(&of_nodes);
-    let [_, outputs] = pieces[0].matrix.dims();
-    let operation = Affine {
+    let [rows, _] = node_terms[0].0.dims();
+    let weights = |terms: &[Term]| terms.iter().map(|(_, weight)| ctx.weight_ref(*weight)).collect::<Vec<_>>();
+    let node_weights = weights(&node_terms);
+    let [_, outputs] = node_weights[0].matrix.dims();
+    let op = Affine {
         shape: shape(outputs).to_vec(),
         rows,
         outputs,
-        count,
-        of_nodes: pieces,
-        of_samples: weight_ref(&of_samples),
-        constants: constants.into_iter().map(|piece| ctx.weight_ref(piece)).collect(),
-        rectify,
+        nodes,
+        node_weights,
+        sample_weights: weights(&sample_terms),
+        biases: biases.into_iter().map(|weight| ctx.weight_ref(weight)).collect(),
+        relu,
     };
-    compute(ctx, operation, of_nodes.into_iter().chain(of_samples).map(|(rows, _)| input(rows)).collect())
+    apply(ctx, op, node_terms.into_iter().chain(sample_terms).map(|(rows, _)| input(rows)).collect())
 }
 
 struct Affine {
     shape: Vec<usize>,
+    /// `B * N`
     rows: usize,
     outputs: usize,
-    /// Rows of a sample.
-    count: usize,
-    of_nodes: Vec<WeightRef>,
-    of_samples: Vec<WeightRef>,
-    constants: Vec<WeightRef>,
-    rectify: bool,
+    /// Rows per sample, `N`.
+    nodes: usize,
+    node_weights: Vec<WeightRef>,
+    sample_weights: Vec<WeightRef>,
+    biases: Vec<WeightRef>,
+    relu: bool,
 }
 
 impl FusedOp for Affine {
@@ -57,90 +61,81 @@ impl FusedOp for Affine {
         self.shape.clone()
     }
 
-    fn forward(&self, inputs: &Slices<'_>, out: &mut [f32], keep: bool, _: &mut Scratch) -> SavedState {
+    /// Saves the result if a `ReLU` follows.
+    fn forward(&self, inputs: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, _: &mut Scratch) -> SavedState {
         let (isa, outputs) = (Isa::best(), self.outputs);
-        let (of_nodes, of_samples) = inputs.split_at(self.of_nodes.len());
-        let mut constant = vec![0.0; outputs];
-        for WeightRef { matrix, .. } in &self.constants {
-            add(&mut constant, matrix.values());
+        let (node_inputs, sample_inputs) = inputs.split_at(self.node_weights.len());
+        let mut bias = vec![0.0; outputs];
+        for WeightRef { matrix, .. } in &self.biases {
+            add(&mut bias, matrix.values());
         }
-        let mut start = Accumulate::Bias(&constant);
-        if !self.of_samples.is_empty() {
-            let mut sums = vec![0.0; self.rows / self.count * outputs];
-            let mut from = Accumulate::Bias(&constant);
-            for (WeightRef { matrix, .. }, x) in self.of_samples.iter().zip(of_samples) {
-                matmul_packed(isa, x, matrix.packed(), from, Epilogue::Identity, &mut sums);
-                from = Accumulate::Output;
+        let mut accumulate = Accumulate::Bias(&bias);
+        if !self.sample_weights.is_empty() {
+            let mut sums = vec![0.0; self.rows / self.nodes * outputs];
+            let mut initial = Accumulate::Bias(&bias);
+            for (WeightRef { matrix, .. }, x) in self.sample_weights.iter().zip(sample_inputs) {
+                matmul_packed(isa, x, matrix.packed(), initial, Epilogue::Identity, &mut sums);
+                initial = Accumulate::Output;
             }
-            for (rows, sum) in out.chunks_exact_mut(self.count * outputs).zip(sums.chunks_exact(outputs)) {
-                rows.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(sum));
-            }
-            start = Accumulate::Output;
+            expand::forward(&sums, outputs, self.nodes, out);
+            accumulate = Accumulate::Output;
         }
-        for (number, (WeightRef { matrix, .. }, x)) in self.of_nodes.iter().zip(of_nodes).enumerate() {
-            let is_last = number + 1 == self.of_nodes.len();
-            let end = if is_last && self.rectify { Epilogue::Relu } else { Epilogue::Identity };
-            matmul_packed(isa, x, matrix.packed(), start, end, out);
-            start = Accumulate::Output;
+        for (index, (WeightRef { matrix, .. }, x)) in self.node_weights.iter().zip(node_inputs).enumerate() {
+            let is_last = index + 1 == self.node_weights.len();
+            let epilogue = if is_last && self.relu { Epilogue::Relu } else { Epilogue::Identity };
+            matmul_packed(isa, x, matrix.packed(), accumulate, epilogue, out);
+            accumulate = Accumulate::Output;
         }
-        Arc::new(if keep && self.rectify { out.to_vec() } else { Vec::new() })
+        Arc::new(if save_for_backward && self.relu { out.to_vec() } else { Vec::new() })
     }
 
     fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
-        let kept = back.kept::<Vec<f32>>();
-        let BackwardInput { inputs, d_out, wanted, .. } = back;
+        let out = back.saved::<Vec<f32>>();
+        let BackwardInput { inputs, d_out, needs_input_grad, .. } = back;
         let outputs = self.outputs;
-        let rectified: Vec<f32>;
-        let d_out = if self.rectify {
-            rectified = kept.iter().zip(d_out).map(|(out, d)| if *out > 0.0 { *d } else { 0.0 }).collect();
-            &rectified
+        let mut d_sum = Vec::new();
+        let d_out = if self.relu {
+            d_sum.resize(d_out.len(), 0.0);
+            relu_backward(&out, d_out, &mut d_sum);
+            &d_sum
         } else {
             d_out
         };
-        let is_needed = !(self.of_samples.is_empty() && self.constants.is_empty());
-        let d_samples = if is_needed { sums(d_out, outputs, self.count) } else { Vec::new() };
-        let mut gradients = InputGradients::default();
-        for (place, weight_ref) in self.of_nodes.iter().chain(&self.of_samples).enumerate() {
-            let d_out = if place < self.of_nodes.len() { d_out } else { &d_samples };
-            gradients[place] = term_backward(weight_ref, inputs[place], d_out, wanted[place], scratch);
+        let mut d_samples = Vec::new();
+        if !(self.sample_weights.is_empty() && self.biases.is_empty()) {
+            d_samples.resize(d_out.len() / self.nodes, 0.0);
+            expand::backward(d_out, outputs, self.nodes, &mut d_samples);
         }
-        if !self.constants.is_empty() {
-            let d_constant = sums(&d_samples, outputs, self.rows / self.count);
-            for WeightRef { grad, .. } in &self.constants {
-                grad.add(outputs, |sum| add(sum, &d_constant));
+        let mut gradients = InputGradients::default();
+        for (index, weight) in self.node_weights.iter().chain(&self.sample_weights).enumerate() {
+            let d_out = if index < self.node_weights.len() { d_out } else { &d_samples };
+            gradients[index] = term_backward(weight, inputs[index], d_out, needs_input_grad[index], scratch);
+        }
+        if !self.biases.is_empty() {
+            let mut d_bias = vec![0.0; outputs];
+            expand::backward(&d_samples, outputs, self.rows / self.nodes, &mut d_bias);
+            for WeightRef { grad, .. } in &self.biases {
+                grad.add(outputs, |sum| add(sum, &d_bias));
             }
         }
         gradients
     }
 }
 
-/// Adds to the gradient of a piece, and returns that of the rows, if it is wanted.
+/// Backward of the product `x W`: adds to the gradient of the weight, and returns that of `x` if it is needed.
 pub(super) fn term_backward(
-    weight_ref: &WeightRef,
+    weight: &WeightRef,
     x: &[f32],
     d_out: &[f32],
-    wanted: bool,
+    needs_input_grad: bool,
     scratch: &mut Scratch,
 ) -> Option<Vec<f32>> {
-    let (isa, [inputs, outputs]) = (Isa::best(), weight_ref.matrix.dims());
+    let (isa, [inputs, outputs]) = (Isa::best(), weight.matrix.dims());
     let rows = d_out.len() / outputs;
-    weight_ref.grad.add(inputs * outputs, |sum| {
-        add_matmul_tn(isa, [rows, inputs, outputs], x, d_out, sum, scratch);
-    });
-    wanted.then(|| {
+    weight.grad.add(inputs * outputs, |sum| add_matmul_tn(isa, [rows, inputs, outputs], x, d_out, sum, scratch));
+    needs_input_grad.then(|| {
         let mut d_x = vec![0.0; rows * inputs];
-        matmul_packed(isa, d_out, weight_ref.matrix.transposed(), Accumulate::Zero, Epilogue::Identity, &mut d_x);
+        matmul_packed(isa, d_out, weight.matrix.transposed(), Accumulate::Zero, Epilogue::Identity, &mut d_x);
         d_x
     })
-}
-
-/// Of every so many rows, their sum.
-fn sums(rows: &[f32], width: usize, count: usize) -> Vec<f32> {
-    let mut sums = vec![0.0; rows.len() / count.max(1)];
-    for (sum, rows) in sums.chunks_exact_mut(width).zip(rows.chunks_exact(width * count)) {
-        for row in rows.chunks_exact(width) {
-            add(sum, row);
-        }
-    }
-    sums
 }

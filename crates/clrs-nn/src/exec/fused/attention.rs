@@ -1,4 +1,4 @@
-//! Attention: scores, their softmax, and the mean of values that it weighs.
+//! Graph attention: scores, their softmax, and the weighted mean of values.
 
 use std::sync::Arc;
 
@@ -6,41 +6,40 @@ use burn::tensor::Tensor;
 use clrs_kernels::attention::{self as kernel, Gradients, Inputs, Tape};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
-use crate::exec::context::ForwardContext;
-use crate::exec::context::WeightRef;
+use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::weights::{FoldedWeight, add};
 
-/// What matches, and what is taken.
+/// Inputs of [`attention`]. `D` is the width of queries and keys.
 pub(crate) struct AttentionInput {
-    /// `[B * N, width]`
+    /// `[B * N, D]`
     pub(crate) query: Tensor<2>,
-    /// `[B * N, width]`
+    /// `[B * N, D]`
     pub(crate) key: Tensor<2>,
-    /// Raw channels, `[B, N, N, channels]`
+    /// Raw edge channels, `[B, N, N, channels]`, query first.
     pub(crate) raw: Tensor<4>,
-    /// The layer over them, `[channels, width]`
+    /// The layer over edges, `[channels, D]`.
     pub(crate) edge: FoldedWeight,
     /// `[B * N, H]`
     pub(crate) values: Tensor<2>,
-    /// `[width / heads, 1]` for each head, where scores are more than sums.
+    /// The layer from a vector to a score, `[D / heads, 1]` for each head; empty for GAT, where vectors have one element per head.
     pub(crate) scores: Vec<FoldedWeight>,
 }
 
-/// What every node takes, `[B * N, H]`; of neighbours alone if there are some, `[B, N, N]`, the asking node first.
+/// Attention-weighted values of every node, `[B * N, H]`. Nodes attend to `neighbours`, `[B, N, N]`, query first, or to all nodes.
 pub(crate) fn attention(
     ctx: &ForwardContext,
-    matched: AttentionInput,
+    inputs: AttentionInput,
     heads: usize,
     neighbours: Option<Arc<Vec<bool>>>,
 ) -> Tensor<2> {
-    let AttentionInput { query, key, raw, edge, values, scores } = matched;
+    let AttentionInput { query, key, raw, edge, values, scores } = inputs;
     let ([_, width], [samples, nodes, _, channels], [_, hidden]) = (query.dims(), raw.dims(), values.dims());
-    let scores: Vec<WeightRef> = scores.into_iter().map(|piece| ctx.weight_ref(piece)).collect();
-    let score = scores.iter().flat_map(|head| head.matrix.values()).copied().collect();
+    let scores: Vec<WeightRef> = scores.into_iter().map(|weight| ctx.weight_ref(weight)).collect();
+    let score_weight = scores.iter().flat_map(|head| head.matrix.values()).copied().collect();
     let edge = ctx.weight_ref(edge);
-    let operation = Attention { samples, nodes, width, channels, hidden, heads, neighbours, edge, scores, score };
-    compute(ctx, operation, vec![input(query), input(key), input(raw), input(values)])
+    let op = Attention { samples, nodes, width, channels, hidden, heads, neighbours, edge, scores, score_weight };
+    apply(ctx, op, vec![input(query), input(key), input(raw), input(values)])
 }
 
 struct Attention {
@@ -53,13 +52,13 @@ struct Attention {
     neighbours: Option<Arc<Vec<bool>>>,
     edge: WeightRef,
     scores: Vec<WeightRef>,
-    /// Those of all heads, one after the other.
-    score: Vec<f32>,
+    /// `scores` of all heads, concatenated.
+    score_weight: Vec<f32>,
 }
 
 impl Attention {
-    fn inputs<'a>(&'a self, &[query, key, edges, values, ..]: &Slices<'a>, sample: usize) -> Inputs<'a> {
-        let (rows, pairs, taken) = (self.nodes * self.width, self.nodes * self.nodes, self.nodes * self.hidden);
+    fn inputs<'a>(&'a self, &[query, key, edges, values, ..]: &InputSlices<'a>, sample: usize) -> Inputs<'a> {
+        let (rows, pairs, values_len) = (self.nodes * self.width, self.nodes * self.nodes, self.nodes * self.hidden);
         Inputs {
             nodes: self.nodes,
             heads: self.heads,
@@ -67,9 +66,9 @@ impl Attention {
             key: &key[sample * rows..][..rows],
             edge_features: &edges[sample * pairs * self.channels..][..pairs * self.channels],
             edge_weight: self.edge.matrix.values(),
-            score_weight: (!self.score.is_empty()).then_some(&self.score[..]),
-            value: &values[sample * taken..][..taken],
-            adjacency: self.neighbours.as_ref().map(|of| &of[sample * pairs..][..pairs]),
+            score_weight: (!self.score_weight.is_empty()).then_some(&self.score_weight[..]),
+            value: &values[sample * values_len..][..values_len],
+            adjacency: self.neighbours.as_ref().map(|mask| &mask[sample * pairs..][..pairs]),
         }
     }
 }
@@ -79,12 +78,13 @@ impl FusedOp for Attention {
         vec![self.samples * self.nodes, self.hidden]
     }
 
-    fn forward(&self, slices: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> SavedState {
+    /// Saves the tape of every sample.
+    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, scratch: &mut Scratch) -> SavedState {
         let mut tapes = Vec::new();
         let mut tape = Tape::default();
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.hidden).enumerate() {
             kernel::forward(Isa::best(), &self.inputs(slices, sample), out, &mut tape, scratch);
-            if keep {
+            if save_for_backward {
                 tapes.push(std::mem::take(&mut tape));
             }
         }
@@ -92,32 +92,32 @@ impl FusedOp for Attention {
     }
 
     fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
-        let tapes = back.kept::<Vec<Tape>>();
-        let BackwardInput { inputs: slices, d_out, wanted, .. } = back;
+        let tapes = back.saved::<Vec<Tape>>();
+        let BackwardInput { inputs: slices, d_out, needs_input_grad, .. } = back;
         let (rows, pairs) = (self.nodes * self.width, self.nodes * self.nodes * self.channels);
-        let taken = self.nodes * self.hidden;
-        let zeros = |count: usize| vec![0.0; self.samples * count];
-        let (mut query, mut key, mut values) = (zeros(rows), zeros(rows), zeros(taken));
-        let mut edges = wanted[2].then(|| zeros(pairs));
-        let mut score = vec![0.0; self.score.len()];
-        self.edge.grad.add(self.channels * self.width, |edge| {
+        let values_len = self.nodes * self.hidden;
+        let zeros = |len: usize| vec![0.0; self.samples * len];
+        let (mut d_query, mut d_key, mut d_values) = (zeros(rows), zeros(rows), zeros(values_len));
+        let mut d_edges = needs_input_grad[2].then(|| zeros(pairs));
+        let mut d_score = vec![0.0; self.score_weight.len()];
+        self.edge.grad.add(self.channels * self.width, |d_edge_weight| {
             for (sample, tape) in tapes.iter().enumerate() {
-                let into = Gradients {
-                    query: &mut query[sample * rows..][..rows],
-                    key: &mut key[sample * rows..][..rows],
-                    edge_features: edges.as_mut().map(|edges| &mut edges[sample * pairs..][..pairs]),
-                    edge_weight: edge,
-                    score_weight: (!score.is_empty()).then_some(&mut score[..]),
-                    value: &mut values[sample * taken..][..taken],
+                let gradients = Gradients {
+                    query: &mut d_query[sample * rows..][..rows],
+                    key: &mut d_key[sample * rows..][..rows],
+                    edge_features: d_edges.as_mut().map(|d_edges| &mut d_edges[sample * pairs..][..pairs]),
+                    edge_weight: d_edge_weight,
+                    score_weight: (!d_score.is_empty()).then_some(&mut d_score[..]),
+                    value: &mut d_values[sample * values_len..][..values_len],
                 };
-                let d_out = &d_out[sample * taken..][..taken];
-                kernel::backward(Isa::best(), &self.inputs(&slices, sample), tape, d_out, into, scratch);
+                let d_out = &d_out[sample * values_len..][..values_len];
+                kernel::backward(Isa::best(), &self.inputs(&slices, sample), tape, d_out, gradients, scratch);
             }
         });
-        let size = self.width / self.heads;
-        for (WeightRef { grad, .. }, of_head) in self.scores.iter().zip(score.chunks_exact(size)) {
-            grad.add(size, |sum| add(sum, of_head));
+        let head_width = self.width / self.heads;
+        for (WeightRef { grad, .. }, d_score) in self.scores.iter().zip(d_score.chunks_exact(head_width)) {
+            grad.add(head_width, |sum| add(sum, d_score));
         }
-        [Some(query), Some(key), edges, Some(values), None, None, None]
+        [Some(d_query), Some(d_key), d_edges, Some(d_values), None, None, None]
     }
 }

@@ -6,14 +6,14 @@ use burn::tensor::Tensor;
 use clrs_kernels::memory_attention::{self as kernel, Gradients, Inputs};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
-use crate::exec::context::ForwardContext;
-use crate::exec::context::WeightRef;
+use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::parameters::ParamId;
 use crate::exec::weights::FoldedWeight;
 
-/// The mean of the values, weighted by how well a query matches each key plus the learned memory of its slot: `[Q, D]`, from
-/// queries `[Q, D]`, and keys and values `[Q * S, D]`. Slots without a key have their memory alone, and no value.
+/// Mean of the values of each query, weighted by the softmax of `query . (key + memory)` over the slots: `[Q, D]`, from queries
+/// `[Q, D]`, keys and values `[Q * S, D]`, and the learned memory, `[M, D]`. Slots after the first `S` have no key and no value:
+/// their key and value are 0.
 pub(crate) fn memory_attention(
     ctx: &ForwardContext,
     query: Tensor<2>,
@@ -22,8 +22,8 @@ pub(crate) fn memory_attention(
     memory: ParamId,
 ) -> Tensor<2> {
     let [queries, dim] = query.dims();
-    let operation = MemoryAttention { queries, dim, memory: ctx.weight_ref(FoldedWeight::Parameter(memory)) };
-    compute(ctx, operation, vec![input(query), input(key), input(value)])
+    let op = MemoryAttention { queries, dim, memory: ctx.weight_ref(FoldedWeight::Parameter(memory)) };
+    apply(ctx, op, vec![input(query), input(key), input(value)])
 }
 
 struct MemoryAttention {
@@ -33,7 +33,7 @@ struct MemoryAttention {
 }
 
 impl MemoryAttention {
-    fn inputs<'a>(&'a self, &[query, key, value, ..]: &Slices<'a>) -> Inputs<'a> {
+    fn inputs<'a>(&'a self, &[query, key, value, ..]: &InputSlices<'a>) -> Inputs<'a> {
         Inputs { dim: self.dim, query, key, value, memory: self.memory.matrix.values() }
     }
 }
@@ -44,7 +44,7 @@ impl FusedOp for MemoryAttention {
     }
 
     /// Saves the attention weights.
-    fn forward(&self, slices: &Slices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
+    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
         let inputs = self.inputs(slices);
         let mut weights = vec![0.0; inputs.weights_len()];
         kernel::forward(Isa::best(), &inputs, out, &mut weights);
@@ -52,13 +52,13 @@ impl FusedOp for MemoryAttention {
     }
 
     fn backward(&self, back: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
-        let weights = back.kept::<Vec<f32>>();
+        let weights = back.saved::<Vec<f32>>();
         let inputs = self.inputs(&back.inputs);
-        let [mut query, mut key, mut value] = [inputs.query, inputs.key, inputs.value].map(|input| vec![0.0; input.len()]);
-        self.memory.grad.add(inputs.memory.len(), |memory| {
-            let gradients = Gradients { query: &mut query, key: &mut key, value: &mut value, memory };
+        let [mut d_query, mut d_key, mut d_value] = [inputs.query, inputs.key, inputs.value].map(|input| vec![0.0; input.len()]);
+        self.memory.grad.add(inputs.memory.len(), |d_memory| {
+            let gradients = Gradients { query: &mut d_query, key: &mut d_key, value: &mut d_value, memory: d_memory };
             kernel::backward(Isa::best(), &inputs, &weights, back.d_out, gradients);
         });
-        [Some(query), Some(key), Some(value), None, None, None, None]
+        [Some(d_query), Some(d_key), Some(d_value), None, None, None, None]
     }
 }

@@ -8,55 +8,55 @@ use clrs::Location;
 use clrs_kernels::messages::{self as kernel, Gradients, Inputs, PackedWeights, Tape, WeightGradients, Weights};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
+use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
 use crate::exec::context::{DeferredGradients, ForwardContext, WeightRef};
 use crate::exec::parameters::Linear;
 use crate::exec::weights::{FoldedWeight, add};
 
-/// Nodes that send messages to a node.
+/// Nodes that a node receives messages from.
 #[derive(Clone, Debug)]
 pub(crate) enum Senders {
     All,
     Itself,
-    /// `[B, N, N]`, sender first.
+    /// Adjacency matrix, `[B, N, N]`, sender first.
     Neighbours(Arc<Vec<bool>>),
 }
 
-/// The layers of the message function: over edge features, and the two layers of the MLP on top.
+/// Layers of the message function: over edges, and the hidden and output layer of the MLP on top.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageLayers {
     pub(crate) edge: Linear,
-    pub(crate) middle: Linear,
-    pub(crate) last: Linear,
+    pub(crate) hidden: Linear,
+    pub(crate) output: Linear,
 }
 
-/// The layers of the message function in one forward pass.
+/// Weights of the message function in one forward pass, shared by all steps.
 struct MessageWeights {
     packed: Arc<PackedWeights>,
     edge: WeightRef,
-    middle: WeightRef,
-    middle_bias: WeightRef,
-    last: WeightRef,
-    last_bias: WeightRef,
-    /// Gradients of all but the last bias in the kernel's layout, summed over steps.
+    hidden: WeightRef,
+    hidden_bias: WeightRef,
+    output: WeightRef,
+    output_bias: WeightRef,
+    /// Gradients of all but the output bias in the kernel's layout, summed over steps.
     gradients: Mutex<Option<WeightGradients>>,
 }
 
 impl MessageWeights {
-    fn new(ctx: &ForwardContext, MessageLayers { edge, middle, last }: MessageLayers) -> MessageWeights {
+    fn new(ctx: &ForwardContext, MessageLayers { edge, hidden, output }: MessageLayers) -> MessageWeights {
         let edge = ctx.weight_ref(FoldedWeight::Layer(edge, Location::Edge));
-        let [middle_bias, last_bias] = [middle, last].map(|layer| ctx.weight_ref(FoldedWeight::Parameter(layer.bias)));
-        let [middle_weight, last_weight] = [middle, last].map(|layer| ctx.weight_ref(FoldedWeight::Parameter(layer.weight)));
-        let packed = ctx.weights().packed_messages(ctx.task(), middle.weight, || {
+        let [hidden_bias, output_bias] = [hidden, output].map(|layer| ctx.weight_ref(FoldedWeight::Parameter(layer.bias)));
+        let [hidden_weight, output_weight] = [hidden, output].map(|layer| ctx.weight_ref(FoldedWeight::Parameter(layer.weight)));
+        let packed = ctx.weights().packed_messages(ctx.task(), hidden.weight, || {
             PackedWeights::new(&Weights {
                 edge_weight: edge.matrix.values(),
-                hidden_weight: middle_weight.matrix.values(),
-                hidden_bias: middle_bias.matrix.values(),
-                output_weight: last_weight.matrix.values(),
+                hidden_weight: hidden_weight.matrix.values(),
+                hidden_bias: hidden_bias.matrix.values(),
+                output_weight: output_weight.matrix.values(),
             })
         });
         let gradients = Mutex::default();
-        MessageWeights { packed, edge, middle: middle_weight, middle_bias, last: last_weight, last_bias, gradients }
+        MessageWeights { packed, edge, hidden: hidden_weight, hidden_bias, output: output_weight, output_bias, gradients }
     }
 
     /// Lets a closure add to the gradients.
@@ -69,19 +69,22 @@ impl MessageWeights {
 impl DeferredGradients for MessageWeights {
     fn flush(&self) {
         let Some(gradients) = self.gradients.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
-        let size = |weight: &WeightRef| weight.matrix.dims().iter().product();
-        self.edge.grad.add(size(&self.edge), |edge| {
-            self.middle.grad.add(size(&self.middle), |middle| {
-                self.middle_bias.grad.add(size(&self.middle_bias), |bias| {
-                    self.last.grad.add(size(&self.last), |last| gradients.add_to(edge, middle, bias, last));
+        let len = |weight: &WeightRef| weight.matrix.dims().iter().product();
+        self.edge.grad.add(len(&self.edge), |edge| {
+            self.hidden.grad.add(len(&self.hidden), |hidden| {
+                self.hidden_bias.grad.add(len(&self.hidden_bias), |bias| {
+                    self.output.grad.add(len(&self.output), |output| gradients.add_to(edge, hidden, bias, output));
                 });
             });
         });
     }
 }
 
-/// Elementwise maximum over the messages to every node, `[B * N, H]`, from projected receivers and senders, `[B * N, H]` each, and raw
-/// edge channels, `[B, N, N, channels]`.
+/// Elementwise maximum over the messages to every node, `[B * N, H]`:
+/// `max over x of output(relu(hidden(relu(receivers[y] + senders[x] + edge(edges[x, y])))))` for node `y`.
+///
+/// `receivers` and `senders` are `[B * N, H]`; `edges` are raw channels, `[B, N, N, channels]`. The bias of the layer `edge` is not
+/// added: it is part of `receivers`.
 pub(crate) fn messages(
     ctx: &ForwardContext,
     receivers: Tensor<2>,
@@ -91,9 +94,9 @@ pub(crate) fn messages(
     from: Senders,
 ) -> Tensor<2> {
     let [samples, nodes, _, channels] = edges.dims();
-    let weights = ctx.deferred(layers.middle.weight, || MessageWeights::new(ctx, layers));
-    let operation = Messages { from, samples, nodes, channels, hidden: ctx.hidden, weights };
-    compute(ctx, operation, vec![input(receivers), input(senders), input(edges)])
+    let weights = ctx.deferred(layers.hidden.weight, || MessageWeights::new(ctx, layers));
+    let op = Messages { from, samples, nodes, channels, hidden: ctx.hidden, weights };
+    apply(ctx, op, vec![input(receivers), input(senders), input(edges)])
 }
 
 struct Messages {
@@ -106,12 +109,12 @@ struct Messages {
 }
 
 thread_local! {
-    /// Tapes that were gone back over: large, and soon wanted again.
+    /// Tapes that backward has consumed. They are large, and later steps reuse their memory.
     static TAPES: RefCell<Vec<Tape>> = RefCell::default();
 }
 
 impl Messages {
-    fn inputs<'a>(&'a self, &[receivers, senders, edges, ..]: &Slices<'a>, sample: usize) -> Inputs<'a> {
+    fn inputs<'a>(&'a self, &[receivers, senders, edges, ..]: &InputSlices<'a>, sample: usize) -> Inputs<'a> {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
         Inputs {
             receivers: &receivers[sample * rows..][..rows],
@@ -120,7 +123,7 @@ impl Messages {
             adjacency: match &self.from {
                 Senders::All => kernel::Adjacency::Full,
                 Senders::Itself => kernel::Adjacency::SelfLoops,
-                Senders::Neighbours(of) => kernel::Adjacency::Mask(&of[sample * pairs..][..pairs]),
+                Senders::Neighbours(mask) => kernel::Adjacency::Mask(&mask[sample * pairs..][..pairs]),
             },
         }
     }
@@ -131,49 +134,50 @@ impl FusedOp for Messages {
         vec![self.samples * self.nodes, self.hidden]
     }
 
-    fn forward(&self, slices: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> SavedState {
+    /// Saves the tape of every sample.
+    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, scratch: &mut Scratch) -> SavedState {
         let isa = Isa::best();
         let mut tapes = Vec::new();
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.hidden).enumerate() {
-            let mut tape = keep.then(|| TAPES.with_borrow_mut(Vec::pop).unwrap_or_else(|| Tape::new(true)));
+            let mut tape = save_for_backward.then(|| TAPES.with_borrow_mut(Vec::pop).unwrap_or_else(|| Tape::new(true)));
             kernel::forward(isa, &self.weights.packed, &self.inputs(slices, sample), out, tape.as_mut(), scratch);
             tapes.extend(tape);
         }
-        // The last bias is the same for all messages: it is added to the largest.
+        // The output bias is the same for all messages, so it is added to their maximum.
         for row in out.chunks_exact_mut(self.hidden) {
-            add(row, self.weights.last_bias.matrix.values());
+            add(row, self.weights.output_bias.matrix.values());
         }
         Arc::new(tapes)
     }
 
     fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
-        let tapes = back.kept::<Vec<Tape>>();
-        let BackwardInput { inputs: slices, d_out, wanted, .. } = back;
+        let tapes = back.saved::<Vec<Tape>>();
+        let BackwardInput { inputs: slices, d_out, needs_input_grad, .. } = back;
         let (isa, h) = (Isa::best(), self.hidden);
         let (rows, pairs) = (self.nodes * h, self.nodes * self.nodes * self.channels);
-        let zeros = |count: usize| vec![0.0; count];
-        let (mut d_receivers, mut d_senders) = (zeros(self.samples * rows), zeros(self.samples * rows));
-        let mut d_edges = wanted[2].then(|| zeros(self.samples * pairs));
-        self.weights.accumulate(h, self.channels, |layers| {
+        let zeros = |len: usize| vec![0.0; self.samples * len];
+        let (mut d_receivers, mut d_senders) = (zeros(rows), zeros(rows));
+        let mut d_edges = needs_input_grad[2].then(|| zeros(pairs));
+        self.weights.accumulate(h, self.channels, |d_weights| {
             for (sample, tape) in tapes.iter().enumerate() {
                 let gradients = Gradients {
                     receivers: &mut d_receivers[sample * rows..][..rows],
                     senders: &mut d_senders[sample * rows..][..rows],
                     edge_features: d_edges.as_mut().map(|d_edges| &mut d_edges[sample * pairs..][..pairs]),
-                    weights: layers,
+                    weights: d_weights,
                 };
                 let d_out = &d_out[sample * rows..][..rows];
                 kernel::backward(isa, &self.weights.packed, &self.inputs(&slices, sample), tape, d_out, gradients, scratch);
             }
         });
-        self.weights.last_bias.grad.add(h, |sum| {
+        self.weights.output_bias.grad.add(h, |sum| {
             for row in d_out.chunks_exact(h) {
                 add(sum, row);
             }
         });
-        drop(back.kept);
+        drop(back.saved);
         if let Some(tapes) = Arc::into_inner(tapes) {
-            TAPES.with_borrow_mut(|free| free.extend(tapes));
+            TAPES.with_borrow_mut(|unused| unused.extend(tapes));
         }
         [Some(d_receivers), Some(d_senders), d_edges, None, None, None, None]
     }

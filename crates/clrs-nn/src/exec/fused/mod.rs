@@ -1,21 +1,30 @@
-//! Fused kernels inside burn's graph: operations whose forward and backward are those of `clrs-kernels`.
+//! Fused operations: nodes of burn's autodiff graph whose forward and backward call `clrs-kernels`.
 //!
-//! An operation per step, over the samples of a part. Weights are no inputs of theirs: an operation reads them as `weights.rs` keeps
-//! them for all parts, and adds to their gradients in place. The ordinary operations stay what these are tested against, the way
-//! of every other device, and what runs without `fused`.
-#![expect(clippy::too_many_arguments, reason = "burn hands tensors over one by one")]
+//! An operation computes one step of the samples of a micro-batch. Activations are its inputs in the graph. Weights are not: it
+//! reads them through a [`WeightRef`](super::context::WeightRef), in layouts that are shared by all micro-batches, and adds to their
+//! gradients in place. Where an operation has no other input with a gradient,
+//! [`grad_anchor`](ForwardContext::grad_anchor) makes backward reach it.
+//!
+//! This module contains no numeric code beyond biases: it splits tensors into samples and calls kernels. Every operation has an
+//! equivalent in tensor operations beside its call, which runs on other devices and with `fused = false`. The parity tests run
+//! both.
+//!
+//! Shapes: `B` active samples, `N` nodes, `H` hidden size, `R` rows of a probe, `K` classes.
+#![expect(clippy::too_many_arguments, reason = "burn passes tensors one by one")]
 
 mod affine;
 mod attention;
 mod embedding_bag;
+mod layer_norm;
+mod loss;
 mod max_pool;
 mod memory_attention;
 mod messages;
 mod narrow;
-mod norm;
 mod pairs;
 mod pointers;
-mod rows;
+mod probabilities;
+mod sinkhorn;
 mod triplets;
 
 use std::any::Any;
@@ -37,87 +46,90 @@ use crate::exec::context::ForwardContext;
 pub(crate) use affine::affine;
 pub(crate) use attention::{AttentionInput, attention};
 pub(crate) use embedding_bag::embedding_bag;
+pub(crate) use layer_norm::layer_norm;
+pub(crate) use loss::add_loss;
 pub(crate) use max_pool::max_pool;
 pub(crate) use memory_attention::memory_attention;
 pub(crate) use messages::{MessageLayers, Senders, messages};
 pub(crate) use narrow::narrow;
-pub(crate) use norm::layer_norm;
 pub(crate) use pairs::pairs;
 pub(crate) use pointers::{edge_pointers, pointers};
-pub(crate) use rows::{add_loss, log_sinkhorn, probabilities};
+pub(crate) use probabilities::{Normalization, probabilities};
+pub(crate) use sinkhorn::log_sinkhorn;
 pub(crate) use triplets::triplets;
 
-/// Inputs of an operation in burn's graph.
+/// Inputs of an operation in burn's graph. The number is part of the type of a node, so all operations have the same.
 const INPUTS: usize = 7;
 
-/// The most tensors that an operation is given.
+/// Maximum number of tensors that an operation takes. The last input is always the gradient anchor.
 pub(crate) const MAX_INPUTS: usize = INPUTS - 1;
 
-/// The inputs of an operation as they lie in memory.
-type Slices<'a> = [&'a [f32]; INPUTS];
+/// Elements of all inputs, contiguous and row-major.
+type InputSlices<'a> = [&'a [f32]; INPUTS];
 
-/// What forward leaves for backward.
+/// Values that forward saves for backward.
 type SavedState = Arc<dyn Any + Send + Sync>;
 
-/// Gradients of the inputs that have one.
+/// Gradients of all inputs; `None` where an input has none, or where it is not needed.
 type InputGradients = [Option<Vec<f32>>; INPUTS];
 
-/// An operation over the samples of a part.
+/// An operation over the samples of a micro-batch.
 pub(crate) trait FusedOp: Send + Sync {
-    /// The shape of its result.
+    /// Shape of the result.
     fn shape(&self) -> Vec<usize>;
-    /// Writes the result; keeps what backward needs, if there will be one.
-    fn forward(&self, inputs: &Slices<'_>, out: &mut [f32], keep: bool, scratch: &mut Scratch) -> SavedState;
-    /// The gradients of the inputs for which there is one to be had, from that of the result.
+    /// Writes the result to `out`, which is all zeros, and returns what backward needs if `save_for_backward` is set.
+    fn forward(&self, inputs: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, scratch: &mut Scratch) -> SavedState;
+    /// Returns the gradients of the inputs and adds to those of the weights.
     fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients;
 }
 
-/// What backward is given.
+/// Arguments of [`FusedOp::backward`].
 pub(crate) struct BackwardInput<'a> {
-    inputs: Slices<'a>,
-    kept: SavedState,
-    /// The gradient of the result.
+    inputs: InputSlices<'a>,
+    saved: SavedState,
+    /// Gradient of the result.
     d_out: &'a [f32],
-    /// The inputs that have a gradient.
-    wanted: [bool; INPUTS],
+    /// Inputs whose gradients are needed.
+    needs_input_grad: [bool; INPUTS],
 }
 
 impl BackwardInput<'_> {
-    /// What forward kept.
-    fn kept<T: Any + Send + Sync>(&self) -> Arc<T> {
-        Arc::clone(&self.kept).downcast().expect("forward and backward of one operation agree")
+    /// The values that forward saved.
+    fn saved<T: Any + Send + Sync>(&self) -> Arc<T> {
+        Arc::clone(&self.saved).downcast().expect("forward saves the type that backward reads")
     }
 }
 
-/// The gradient of the first input alone.
-fn only(gradient: Vec<f32>) -> InputGradients {
+/// The gradient of an operation's only input.
+fn only_first(gradient: Vec<f32>) -> InputGradients {
     let mut gradients = InputGradients::default();
     gradients[0] = Some(gradient);
     gradients
 }
 
-/// A tensor of any shape as an input.
+/// A tensor of any number of axes.
 type AnyTensor = FloatTensor<Dispatch>;
 
+/// A tensor as an input of an operation.
 fn input<const D: usize>(tensor: Tensor<D>) -> AnyTensor {
     tensor.into_dispatch()
 }
 
-/// Computes an operation.
-fn compute<const D: usize>(ctx: &ForwardContext, operation: impl FusedOp + 'static, mut inputs: Vec<AnyTensor>) -> Tensor<D> {
-    assert!(inputs.len() <= MAX_INPUTS, "an operation has {MAX_INPUTS} inputs at most");
-    // Those that it does not have are one number each, one at least, which carries gradients if any are wanted.
+/// Applies an operation to its inputs.
+fn apply<const D: usize>(ctx: &ForwardContext, op: impl FusedOp + 'static, mut inputs: Vec<AnyTensor>) -> Tensor<D> {
+    assert!(inputs.len() <= MAX_INPUTS, "an operation takes at most {MAX_INPUTS} inputs");
+    // At least one input is the anchor, so that backward reaches the operation if gradients are tracked at all.
     inputs.resize_with(INPUTS, || input(ctx.grad_anchor.clone()));
-    let Ok([a, b, c, d, e, f, g]) = <[_; INPUTS]>::try_from(inputs) else { unreachable!("as many as there can be") };
-    Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(operation), a, b, c, d, e, f, g))
+    let Ok([a, b, c, d, e, f, g]) = <[_; INPUTS]>::try_from(inputs) else { unreachable!("resized above") };
+    Tensor::from_dispatch(<Dispatch as FusedBackend>::fused(Arc::new(op), a, b, c, d, e, f, g))
 }
 
-/// Operations with kernels of their own.
+/// Backends that run fused operations: the CPU backend, with and without autodiff.
 #[backend_extension(Flex, Autodiff)]
 pub(crate) trait FusedBackend: Backend {
-    /// Computes an operation.
+    /// Applies an operation.
     fn fused(
-        operation: Arc<dyn FusedOp>,
+        op: Arc<dyn FusedOp>,
         a: FloatTensor<Self>,
         b: FloatTensor<Self>,
         c: FloatTensor<Self>,
@@ -128,49 +140,59 @@ pub(crate) trait FusedBackend: Backend {
     ) -> FloatTensor<Self>;
 }
 
-type Flat = FloatTensor<Flex>;
+/// A tensor of the CPU backend.
+type FlexTensor = FloatTensor<Flex>;
 
 thread_local! {
-    /// Working memory of this thread's kernels.
+    /// Temporary memory of this thread's kernels.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-fn forward(operation: &dyn FusedOp, inputs: &[Flat; INPUTS], keep: bool) -> (Flat, SavedState) {
-    let shape = operation.shape();
+fn forward(op: &dyn FusedOp, inputs: &[FlexTensor; INPUTS], save_for_backward: bool) -> (FlexTensor, SavedState) {
+    let shape = op.shape();
     let mut out = vec![0.0; shape.iter().product()];
-    let kept = SCRATCH.with_borrow_mut(|scratch| operation.forward(&slices(inputs), &mut out, keep, scratch));
-    (tensor(out, &shape), kept)
+    let saved = SCRATCH.with_borrow_mut(|scratch| op.forward(&slices(inputs), &mut out, save_for_backward, scratch));
+    (tensor(out, &shape), saved)
 }
 
-fn contiguous(tensor: Flat) -> Flat {
+fn contiguous(tensor: FlexTensor) -> FlexTensor {
     if tensor.as_slice::<f32>().is_some() { tensor } else { tensor.to_contiguous() }
 }
 
-fn slices(inputs: &[Flat; INPUTS]) -> Slices<'_> {
+fn slices(inputs: &[FlexTensor; INPUTS]) -> InputSlices<'_> {
     inputs.each_ref().map(|input| input.as_slice::<f32>().expect("contiguous f32"))
 }
 
-fn tensor(values: Vec<f32>, shape: &[usize]) -> Flat {
-    Flat::from_data(TensorData::new(values, shape.to_vec()))
+fn tensor(values: Vec<f32>, shape: &[usize]) -> FlexTensor {
+    FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
 }
 
 impl FusedBackend for Flex {
-    fn fused(operation: Arc<dyn FusedOp>, a: Flat, b: Flat, c: Flat, d: Flat, e: Flat, f: Flat, g: Flat) -> Flat {
-        forward(&*operation, &[a, b, c, d, e, f, g].map(contiguous), false).0
+    fn fused(
+        op: Arc<dyn FusedOp>,
+        a: FlexTensor,
+        b: FlexTensor,
+        c: FlexTensor,
+        d: FlexTensor,
+        e: FlexTensor,
+        f: FlexTensor,
+        g: FlexTensor,
+    ) -> FlexTensor {
+        forward(&*op, &[a, b, c, d, e, f, g].map(contiguous), false).0
     }
 }
 
-/// What backward is given.
+/// State of a node of the graph between forward and backward.
 #[derive(Clone)]
 struct State {
-    operation: Arc<dyn FusedOp>,
-    inputs: Arc<[Flat; INPUTS]>,
-    kept: SavedState,
+    op: Arc<dyn FusedOp>,
+    inputs: Arc<[FlexTensor; INPUTS]>,
+    saved: SavedState,
 }
 
 impl Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a fused operation")
+        f.write_str("FusedOp")
     }
 }
 
@@ -183,11 +205,11 @@ impl Backward<Flex, INPUTS> for FusedBackward {
     fn backward(self, ops: Ops<State, INPUTS>, grads: &mut Gradients, _: &mut Checkpointer) {
         let d_out = contiguous(grads.consume::<Flex>(&ops.node));
         let d_out = d_out.as_slice::<f32>().expect("contiguous f32");
-        let State { operation, inputs, kept } = ops.state;
-        let wanted = ops.parents.each_ref().map(Option::is_some);
-        let back = BackwardInput { inputs: slices(&inputs), kept, d_out, wanted };
-        let found = SCRATCH.with_borrow_mut(|scratch| operation.backward(back, scratch));
-        for ((parent, gradient), input) in ops.parents.into_iter().zip(found).zip(&*inputs) {
+        let State { op, inputs, saved } = ops.state;
+        let needs_input_grad = ops.parents.each_ref().map(Option::is_some);
+        let back = BackwardInput { inputs: slices(&inputs), saved, d_out, needs_input_grad };
+        let gradients = SCRATCH.with_borrow_mut(|scratch| op.backward(back, scratch));
+        for ((parent, gradient), input) in ops.parents.into_iter().zip(gradients).zip(&*inputs) {
             if let (Some(parent), Some(gradient)) = (parent, gradient) {
                 grads.register::<Flex>(parent.id, tensor(gradient, &input.shape()));
             }
@@ -197,7 +219,7 @@ impl Backward<Flex, INPUTS> for FusedBackward {
 
 impl<C: CheckpointStrategy> FusedBackend for Autodiff<Flex, C> {
     fn fused(
-        operation: Arc<dyn FusedOp>,
+        op: Arc<dyn FusedOp>,
         a: FloatTensor<Self>,
         b: FloatTensor<Self>,
         c: FloatTensor<Self>,
@@ -211,10 +233,10 @@ impl<C: CheckpointStrategy> FusedBackend for Autodiff<Flex, C> {
         let inputs = Arc::new(inputs.map(|input| contiguous(input.into_primitive())));
         match FusedBackward.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prepared) => {
-                let (out, kept) = forward(&*operation, &inputs, true);
-                prepared.finish(State { operation, inputs, kept }, out)
+                let (out, saved) = forward(&*op, &inputs, true);
+                prepared.finish(State { op, inputs, saved }, out)
             }
-            OpsKind::UnTracked(prepared) => prepared.finish(forward(&*operation, &inputs, false).0),
+            OpsKind::UnTracked(prepared) => prepared.finish(forward(&*op, &inputs, false).0),
         }
     }
 }

@@ -1,29 +1,29 @@
-//! Logits of pointers.
+//! Logits of pointers from nodes, and from pairs of nodes, to nodes.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
+use clrs::Location;
 use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel};
 
-use super::{BackwardInput, FusedOp, InputGradients, SavedState, Slices, compute, input};
-use crate::exec::context::ForwardContext;
-use crate::exec::context::WeightRef;
+use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::parameters::Linear;
 use crate::exec::weights::FoldedWeight;
-use clrs::Location;
 
-/// The layer from a vector to a logit.
-struct Last {
+/// The layer from a hidden vector to a logit.
+struct OutputLayer {
     weight: WeightRef,
     bias: WeightRef,
 }
 
-impl Last {
-    fn new(ctx: &ForwardContext, layer: Linear) -> Last {
-        let [weight, bias] = [layer.weight, layer.bias].map(|handle| ctx.weight_ref(FoldedWeight::Parameter(handle)));
-        Last { weight, bias }
+impl OutputLayer {
+    fn new(ctx: &ForwardContext, layer: Linear) -> OutputLayer {
+        let [weight, bias] = [layer.weight, layer.bias].map(|id| ctx.weight_ref(FoldedWeight::Parameter(id)));
+        OutputLayer { weight, bias }
     }
 
+    /// Adds the bias, which the kernels leave out.
     fn add_bias(&self, logits: &mut [f32]) {
         let bias = self.bias.matrix.values()[0];
         for logit in logits {
@@ -31,27 +31,39 @@ impl Last {
         }
     }
 
+    /// Adds to the gradient of the bias.
     fn bias_backward(&self, d_logits: &[f32]) {
         self.bias.grad.add(1, |sum| sum[0] += d_logits.iter().sum::<f32>());
     }
 }
 
-/// Logits of pointers from nodes to nodes, `[B, N, N]`, of both, `[B * N, H]`, their edges and the layer over these, the last layer,
-/// and what else edges add, `[B * N * N, H]`. Edges are seen from the node pointed at.
+/// Logits of pointers from node `i` to node `j`, `[B, N, N]`:
+/// `output(max(source[i], target[j] + edge(edges[j, i]) + edge_hidden[j, i]))`, elementwise maximum.
+///
+/// `source` and `target` are `[B * N, H]`, `edges` are raw channels, `[B, N, N, channels]`, and `edge_hidden` is `[B * N * N, H]`.
+/// The bias of the layer `edge` is not added: it is part of `target`.
 pub(crate) fn pointers(
     ctx: &ForwardContext,
-    from: Tensor<2>,
-    to: Tensor<2>,
+    source: Tensor<2>,
+    target: Tensor<2>,
     edges: Tensor<4>,
     edge: Linear,
-    last: Linear,
-    state: Option<Tensor<2>>,
+    output: Linear,
+    edge_hidden: Option<Tensor<2>>,
 ) -> Tensor<3> {
-    let ([_, hidden], [samples, nodes, _, channels]) = (from.dims(), edges.dims());
+    let ([_, hidden], [samples, nodes, _, channels]) = (source.dims(), edges.dims());
     let edge = ctx.weight_ref(FoldedWeight::Layer(edge, Location::Edge));
-    let operation = Pointers { samples, nodes, hidden, channels, has_state: state.is_some(), edge, last: Last::new(ctx, last) };
-    let inputs = [input(from), input(to), input(edges)];
-    compute(ctx, operation, inputs.into_iter().chain(state.map(input)).collect())
+    let op = Pointers {
+        samples,
+        nodes,
+        hidden,
+        channels,
+        has_edge_hidden: edge_hidden.is_some(),
+        edge,
+        output: OutputLayer::new(ctx, output),
+    };
+    let inputs = [input(source), input(target), input(edges)];
+    apply(ctx, op, inputs.into_iter().chain(edge_hidden.map(input)).collect())
 }
 
 struct Pointers {
@@ -59,21 +71,21 @@ struct Pointers {
     nodes: usize,
     hidden: usize,
     channels: usize,
-    has_state: bool,
+    has_edge_hidden: bool,
     edge: WeightRef,
-    last: Last,
+    output: OutputLayer,
 }
 
 impl Pointers {
-    fn inputs<'a>(&'a self, &[from, to, edges, state, ..]: &Slices<'a>, sample: usize) -> kernel::Inputs<'a> {
+    fn inputs<'a>(&'a self, &[source, target, edges, edge_hidden, ..]: &InputSlices<'a>, sample: usize) -> kernel::Inputs<'a> {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
         kernel::Inputs {
-            source: &from[sample * rows..][..rows],
-            target: &to[sample * rows..][..rows],
+            source: &source[sample * rows..][..rows],
+            target: &target[sample * rows..][..rows],
             edge_features: &edges[sample * pairs * self.channels..][..pairs * self.channels],
             edge_weight: self.edge.matrix.values(),
-            output_weight: self.last.weight.matrix.values(),
-            edge_hidden: self.has_state.then(|| &state[sample * pairs * self.hidden..][..pairs * self.hidden]),
+            output_weight: self.output.weight.matrix.values(),
+            edge_hidden: self.has_edge_hidden.then(|| &edge_hidden[sample * pairs * self.hidden..][..pairs * self.hidden]),
         }
     }
 }
@@ -83,69 +95,69 @@ impl FusedOp for Pointers {
         vec![self.samples, self.nodes, self.nodes]
     }
 
-    fn forward(&self, slices: &Slices<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> SavedState {
+    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> SavedState {
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.nodes).enumerate() {
             kernel::forward(Isa::best(), &self.inputs(slices, sample), out, scratch);
         }
-        self.last.add_bias(out);
+        self.output.add_bias(out);
         Arc::new(())
     }
 
     fn backward(
         &self,
-        BackwardInput { inputs: slices, d_out, wanted, .. }: BackwardInput<'_>,
+        BackwardInput { inputs: slices, d_out, needs_input_grad, .. }: BackwardInput<'_>,
         scratch: &mut Scratch,
     ) -> InputGradients {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
-        let (mut from, mut to) = (vec![0.0; self.samples * rows], vec![0.0; self.samples * rows]);
-        let mut edges = wanted[2].then(|| vec![0.0; self.samples * pairs * self.channels]);
-        let mut state = self.has_state.then(|| vec![0.0; self.samples * pairs * self.hidden]);
-        self.edge.grad.add(self.channels * self.hidden, |edge| {
-            self.last.weight.grad.add(self.hidden, |last| {
+        let (mut d_source, mut d_target) = (vec![0.0; self.samples * rows], vec![0.0; self.samples * rows]);
+        let mut d_edges = needs_input_grad[2].then(|| vec![0.0; self.samples * pairs * self.channels]);
+        let mut d_edge_hidden = self.has_edge_hidden.then(|| vec![0.0; self.samples * pairs * self.hidden]);
+        self.edge.grad.add(self.channels * self.hidden, |d_edge_weight| {
+            self.output.weight.grad.add(self.hidden, |d_output_weight| {
                 for (sample, d_out) in d_out.chunks_exact(pairs).enumerate() {
-                    let into = kernel::Gradients {
-                        source: &mut from[sample * rows..][..rows],
-                        target: &mut to[sample * rows..][..rows],
-                        edge_features: edges
+                    let gradients = kernel::Gradients {
+                        source: &mut d_source[sample * rows..][..rows],
+                        target: &mut d_target[sample * rows..][..rows],
+                        edge_features: d_edges
                             .as_mut()
-                            .map(|edges| &mut edges[sample * pairs * self.channels..][..pairs * self.channels]),
-                        edge_weight: edge,
-                        output_weight: last,
-                        edge_hidden: state
+                            .map(|d_edges| &mut d_edges[sample * pairs * self.channels..][..pairs * self.channels]),
+                        edge_weight: d_edge_weight,
+                        output_weight: d_output_weight,
+                        edge_hidden: d_edge_hidden
                             .as_mut()
-                            .map(|state| &mut state[sample * pairs * self.hidden..][..pairs * self.hidden]),
+                            .map(|d_edge_hidden| &mut d_edge_hidden[sample * pairs * self.hidden..][..pairs * self.hidden]),
                     };
-                    kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, into, scratch);
+                    kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, gradients, scratch);
                 }
             });
         });
-        self.last.bias_backward(d_out);
-        [Some(from), Some(to), edges, state, None, None, None]
+        self.output.bias_backward(d_out);
+        [Some(d_source), Some(d_target), d_edges, d_edge_hidden, None, None, None]
     }
 }
 
-/// Logits of pointers from pairs of nodes to nodes, `[B, N * N, N]`, of pairs `[B, N, N, H]`, nodes `[B * N, H]` and the last layer.
-pub(crate) fn edge_pointers(ctx: &ForwardContext, pairs: Tensor<4>, to: Tensor<2>, last: Linear) -> Tensor<3> {
-    let [samples, nodes, _, hidden] = pairs.dims();
-    let operation = EdgePointers { samples, nodes, hidden, last: Last::new(ctx, last) };
-    compute(ctx, operation, vec![input(pairs), input(to)])
+/// Logits of pointers from the pair of nodes `i`, `j` to node `k`, `[B, N * N, N]`: `output(max(edge_hidden[i, j], target[k]))`,
+/// elementwise maximum. `edge_hidden` is `[B, N, N, H]`, `target` is `[B * N, H]`.
+pub(crate) fn edge_pointers(ctx: &ForwardContext, edge_hidden: Tensor<4>, target: Tensor<2>, output: Linear) -> Tensor<3> {
+    let [samples, nodes, _, hidden] = edge_hidden.dims();
+    let op = EdgePointers { samples, nodes, hidden, output: OutputLayer::new(ctx, output) };
+    apply(ctx, op, vec![input(edge_hidden), input(target)])
 }
 
 struct EdgePointers {
     samples: usize,
     nodes: usize,
     hidden: usize,
-    last: Last,
+    output: OutputLayer,
 }
 
 impl EdgePointers {
-    fn inputs<'a>(&'a self, &[pairs, to, ..]: &Slices<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
-        let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
-        let last = self.last.weight.matrix.values();
+    fn inputs<'a>(&'a self, &[edge_hidden, target, ..]: &InputSlices<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
+        let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
         edge_kernel::Inputs {
-            edge_hidden: &pairs[sample * all..][..all],
-            target: &to[sample * rows..][..rows],
-            output_weight: last,
+            edge_hidden: &edge_hidden[sample * pairs..][..pairs],
+            target: &target[sample * rows..][..rows],
+            output_weight: self.output.weight.matrix.values(),
         }
     }
 }
@@ -155,28 +167,28 @@ impl FusedOp for EdgePointers {
         vec![self.samples, self.nodes * self.nodes, self.nodes]
     }
 
-    fn forward(&self, slices: &Slices<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> SavedState {
+    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> SavedState {
         for (sample, out) in out.chunks_exact_mut(self.nodes.pow(3)).enumerate() {
             edge_kernel::forward(Isa::best(), &self.inputs(slices, sample), out, scratch);
         }
-        self.last.add_bias(out);
+        self.output.add_bias(out);
         Arc::new(())
     }
 
     fn backward(&self, BackwardInput { inputs: slices, d_out, .. }: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
-        let (rows, all) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
-        let (mut d_pairs, mut d_to) = (vec![0.0; self.samples * all], vec![0.0; self.samples * rows]);
-        self.last.weight.grad.add(self.hidden, |last| {
+        let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
+        let (mut d_edge_hidden, mut d_target) = (vec![0.0; self.samples * pairs], vec![0.0; self.samples * rows]);
+        self.output.weight.grad.add(self.hidden, |d_output_weight| {
             for (sample, d_out) in d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
-                let into = edge_kernel::Gradients {
-                    edge_hidden: &mut d_pairs[sample * all..][..all],
-                    target: &mut d_to[sample * rows..][..rows],
-                    output_weight: last,
+                let gradients = edge_kernel::Gradients {
+                    edge_hidden: &mut d_edge_hidden[sample * pairs..][..pairs],
+                    target: &mut d_target[sample * rows..][..rows],
+                    output_weight: d_output_weight,
                 };
-                edge_kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, into, scratch);
+                edge_kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, gradients, scratch);
             }
         });
-        self.last.bias_backward(d_out);
-        [Some(d_pairs), Some(d_to), None, None, None, None, None]
+        self.output.bias_backward(d_out);
+        [Some(d_edge_hidden), Some(d_target), None, None, None, None, None]
     }
 }

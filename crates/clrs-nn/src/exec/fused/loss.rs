@@ -1,0 +1,106 @@
+//! Losses of probes, by their kind.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use clrs::{Kind, Probe};
+use clrs_kernels::rowwise::{log_softmax, log_softmax_backward};
+use clrs_kernels::{Isa, Scratch, loss as kernel};
+
+use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input, only_first};
+use crate::data::batch::MASKED_OUT;
+use crate::exec::context::ForwardContext;
+
+/// Adds the loss of logits `[B, R, K]` to a running total, `[1]`: the sum over cells, times `weight`. `target` has the shape of the
+/// logits.
+pub(crate) fn add_loss(
+    total: Option<Tensor<1>>,
+    ctx: &ForwardContext,
+    probe: &Probe,
+    logits: Tensor<3>,
+    mut target: Vec<f32>,
+    weight: f32,
+) -> Tensor<1> {
+    let [_, _, classes] = logits.dims();
+    if let Kind::Categorical { .. } = probe.kind {
+        // A row without a 1 is masked out; its other values do not count.
+        target.chunks_exact_mut(classes).filter(|row| !row.contains(&1.0)).for_each(|row| row.fill(0.0));
+    }
+    let cell_loss = match probe.kind {
+        Kind::Scalar => CellLoss::SquaredError,
+        Kind::Mask => CellLoss::BinaryCrossEntropy { ignored: probe.masked.then_some(MASKED_OUT) },
+        Kind::MaskOne | Kind::Pointer | Kind::Categorical { .. } => CellLoss::CrossEntropy { classes },
+        // Decoders return log-probabilities of permutations.
+        Kind::Permutation | Kind::CyclicPermutation => CellLoss::NegativeLogLikelihood,
+    };
+    let op = ProbeLoss { cell_loss, target, weight, has_total: total.is_some() };
+    apply(ctx, op, [input(logits)].into_iter().chain(total.map(input)).collect())
+}
+
+/// The loss of a cell.
+enum CellLoss {
+    SquaredError,
+    BinaryCrossEntropy {
+        /// Target of cells that are masked out.
+        ignored: Option<f32>,
+    },
+    /// Of logits, over rows of `classes`.
+    CrossEntropy {
+        classes: usize,
+    },
+    /// Of log-probabilities.
+    NegativeLogLikelihood,
+}
+
+struct ProbeLoss {
+    cell_loss: CellLoss,
+    target: Vec<f32>,
+    weight: f32,
+    has_total: bool,
+}
+
+impl FusedOp for ProbeLoss {
+    fn shape(&self) -> Vec<usize> {
+        vec![1]
+    }
+
+    /// Saves log-probabilities for [`CellLoss::CrossEntropy`].
+    fn forward(&self, &[logits, total, ..]: &InputSlices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
+        let mut log_probabilities = Vec::new();
+        let sum = match self.cell_loss {
+            CellLoss::SquaredError => kernel::squared_error(logits, &self.target),
+            CellLoss::BinaryCrossEntropy { ignored } => kernel::bce_with_logits(logits, &self.target, ignored),
+            CellLoss::CrossEntropy { classes } => {
+                log_probabilities = logits.to_vec();
+                log_softmax(Isa::best(), &mut log_probabilities, classes);
+                kernel::nll(&log_probabilities, &self.target)
+            }
+            CellLoss::NegativeLogLikelihood => kernel::nll(logits, &self.target),
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "a loss is f32")]
+        let loss = sum as f32 * self.weight;
+        out.fill(if self.has_total { total[0] + loss } else { loss });
+        Arc::new(log_probabilities)
+    }
+
+    fn backward(&self, back: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
+        let log_probabilities = back.saved::<Vec<f32>>();
+        let BackwardInput { inputs: [logits, ..], d_out, .. } = back;
+        let d_loss = d_out[0] * self.weight;
+        let mut d_logits = vec![0.0; logits.len()];
+        match self.cell_loss {
+            CellLoss::SquaredError => kernel::squared_error_backward(logits, &self.target, d_loss, &mut d_logits),
+            CellLoss::BinaryCrossEntropy { ignored } => {
+                kernel::bce_with_logits_backward(logits, &self.target, ignored, d_loss, &mut d_logits);
+            }
+            CellLoss::CrossEntropy { classes } => {
+                kernel::nll_backward(&self.target, d_loss, &mut d_logits);
+                log_softmax_backward(Isa::best(), &log_probabilities, &mut d_logits, classes);
+            }
+            CellLoss::NegativeLogLikelihood => kernel::nll_backward(&self.target, d_loss, &mut d_logits),
+        }
+        let mut gradients = only_first(d_logits);
+        gradients[1] = self.has_total.then(|| d_out.to_vec());
+        gradients
+    }
+}
