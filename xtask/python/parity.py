@@ -101,14 +101,14 @@ def reference_arrays(case):
     named = {}
     if "chunk" in case.transforms:
         drawn = (sampler.next(case.next[0]) for _ in itertools.count())
-        count = len(case.next)
+        batch_count = len(case.next)
     else:
         complete_set = [] if case.stream else [sampler.next()]
         drawn = itertools.chain(complete_set, (sampler.next(count) for count in case.next))
-        count = len(complete_set) + len(case.next)
+        batch_count = len(complete_set) + len(case.next)
     prefixes = [""] * (not case.stream and "chunk" not in case.transforms)
     prefixes += [f"next_{index}/" for index in range(len(case.next))]
-    for prefix, feedback in zip(prefixes, itertools.islice(transformed(case, spec, drawn), wanted), strict=True):
+    for prefix, feedback in zip(prefixes, itertools.islice(transformed(case, spec, drawn), batch_count), strict=True):
         named |= {prefix + name: array for name, array in arrays(feedback).items()}
     return named
 

@@ -353,7 +353,7 @@ impl File {
                     // `#[..]` or `#![..]`
                     at += 1 + usize::from(is_punct(tokens.get(at + 1), '!'));
                     if let Some(TokenTree::Group(attribute)) = tokens.get(at) {
-                        is_test |= is_cfg_test(attribute.stream());
+                        is_test |= is_cfg_test(&attribute.stream());
                     }
                     at += 1;
                 }
@@ -463,7 +463,7 @@ fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<TokenStream>
 }
 
 /// Whether an attribute is `cfg(test)`, or `cfg(all(test, ..))`.
-fn is_cfg_test(attribute: TokenStream) -> bool {
+fn is_cfg_test(attribute: &TokenStream) -> bool {
     let text: String = attribute.to_string().split_whitespace().collect();
     text == "cfg(test)" || text.starts_with("cfg(all(test,")
 }

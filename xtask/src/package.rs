@@ -57,7 +57,8 @@ fn check_files(folder: &Path, files: &BTreeSet<PathBuf>) -> Result<Vec<String>> 
     for file in files {
         let path = folder.join(file);
         let is_generated = GENERATED.iter().any(|generated| file == Path::new(generated));
-        if !is_generated && !(path.is_file() && file.components().all(|part| matches!(part, Component::Normal(_)))) {
+        let is_inside = path.is_file() && file.components().all(|part| matches!(part, Component::Normal(_)));
+        if !is_generated && !is_inside {
             findings.push(format!("{} is not a file of the crate", file.display()));
         }
         if file.extension().is_none_or(|extension| extension != "rs") {
