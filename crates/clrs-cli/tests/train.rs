@@ -226,6 +226,9 @@ fn mistakes_are_refused_in_one_line_and_nothing_is_lost() {
     assert!(files(&run_path) == before);
     let (last, away) = (run_path.join("last.safetensors"), run_path.join("away"));
     std::fs::rename(&last, &away).expect("there");
+    let config = run_path.join("config.toml");
+    let recipe = std::fs::read_to_string(&config).expect("a recipe");
+    std::fs::write(&config, recipe.replace("\nsteps = 4\n", "\nsteps = 8\n")).expect("writable");
     refused(&["train", "--resume", "--out", out], "last.safetensors: missing; the run cannot be resumed");
     std::fs::rename(&away, &last).expect("there");
 

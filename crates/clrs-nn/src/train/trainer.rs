@@ -279,9 +279,19 @@ impl Trainer {
             // Parameters may come from elsewhere: there is a checkpoint to resume from before the first step.
             save_time = self.save(directory)?;
             directory.save_recipe(&self.recipe)?;
-        } else if self.state.pending_validation && self.validate_in(directory, on_event)?.is_break() {
-            self.save(directory)?;
-            return Ok(StopReason::Stopped);
+        } else if self.state.pending_validation {
+            let flow = self.validate_in(directory, on_event)?;
+            // It may have been the last validation: its result is in the checkpoint, as without the interruption.
+            save_time = self.save(directory)?;
+            if self.state.pending_validation {
+                return Ok(StopReason::Stopped);
+            }
+            if self.is_out_of_patience() {
+                return Ok(StopReason::EarlyStopping);
+            }
+            if flow.is_break() && self.state.step < self.recipe.steps {
+                return Ok(StopReason::Stopped);
+            }
         }
         let mut saved = Instant::now();
         while self.state.step < self.recipe.steps {
