@@ -81,7 +81,7 @@ impl Algorithm for BellmanFord {
         (0..weights.n()).for_each(|_| paths.relax());
         let converged = paths.changed.is_empty() && trees::check_shortest_paths(weights, *source, &paths.pi).is_ok();
         ensure_valid(converged, || {
-            format!("a cycle that {source} reaches has a negative weight, or a weight too close to 0 to compare")
+            format!("node {source} reaches a cycle whose weight is negative, or too close to 0 to compare")
         })
     }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn reachable_negative_cycles_are_rejected() {
         let rejected = |json| record(json).err().map(|error| error.to_string());
-        let reason = "a cycle that 0 reaches has a negative weight, or a weight too close to 0 to compare";
+        let reason = "node 0 reaches a cycle whose weight is negative, or too close to 0 to compare";
         let undirected = r#"{"weights": [[0,1,0],[1,0,-1],[0,-1,0]], "source": 0}"#;
         assert_eq!(rejected(undirected).as_deref(), Some(reason));
         assert_eq!(rejected(r#"{"weights": [[0,1],[0,-1]], "source": 0}"#).as_deref(), Some(reason), "a self-loop");

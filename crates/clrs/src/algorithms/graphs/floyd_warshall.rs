@@ -80,7 +80,7 @@ impl Algorithm for FloydWarshall {
             return Ok(());
         }
         let mut paths = Paths::new(weights);
-        let message = || "the graph has a cycle that has a negative weight, or a weight too close to 0 to compare".into();
+        let message = || "the graph has a cycle whose weight is negative, or too close to 0 to compare".into();
         for k in 0..weights.n() {
             ensure_valid(!paths.has_negative_cycle(), message)?;
             paths.relax_through(k);
@@ -123,7 +123,10 @@ impl Algorithm for FloydWarshall {
             for (node, reached) in trees::reachable(weights, source).into_iter().enumerate() {
                 if !reached {
                     ensure(pi[node] == source, || {
-                        format!("{node} is not reachable from {source}, but its predecessor is {} instead of {source}", pi[node])
+                        format!(
+                            "node {node} is not reachable from {source}, but its predecessor is {} instead of {source}",
+                            pi[node]
+                        )
                     })?;
                     pi[node] = node;
                 }
@@ -228,14 +231,14 @@ mod tests {
         assert_eq!(reason(3, 2), None, "the other path to the opposite corner");
         assert_eq!(reason(1, 3).as_deref(), Some("the pointers from node 1 do not lead to 0"));
         assert_eq!(reason(1, 2).as_deref(), Some("node 1 points to 2, but there is no edge from 2 to 1"));
-        let unreachable = "4 is not reachable from 0, but its predecessor is 4 instead of 0";
+        let unreachable = "node 4 is not reachable from 0, but its predecessor is 4 instead of 0";
         assert_eq!(reason(4, 4).as_deref(), Some(unreachable));
     }
 
     #[test]
     fn negative_cycles_are_rejected() {
         let rejected = |json| record(json).err().map(|error| error.to_string());
-        let reason = "the graph has a cycle that has a negative weight, or a weight too close to 0 to compare";
+        let reason = "the graph has a cycle whose weight is negative, or too close to 0 to compare";
         assert_eq!(rejected(r#"{"weights": [[0,-1],[-1,0]]}"#).as_deref(), Some(reason));
         assert_eq!(rejected(r#"{"weights": [[0,1],[0,-1]]}"#).as_deref(), Some(reason));
         assert_eq!(rejected(r#"{"weights": [[0,1],[-1,0]]}"#), None, "exactly 0");

@@ -293,9 +293,9 @@ mod tests {
             reason(selection(4, &[(0, 1), (0, 2), (0, 3)])).as_deref(),
             Some("0 - 3 is selected, but there is no such edge")
         );
-        let mut one_way = selection(4, &[(0, 1), (0, 2)]);
-        one_way.in_mst[4] = false;
-        assert_eq!(reason(one_way).as_deref(), Some("the edge 0 - 1 is selected in one direction only"));
+        let mut one_direction = selection(4, &[(0, 1), (0, 2)]);
+        one_direction.in_mst[4] = false;
+        assert_eq!(reason(one_direction).as_deref(), Some("the edge 0 - 1 is selected in one direction only"));
     }
 
     #[test]
