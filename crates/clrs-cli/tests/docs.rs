@@ -57,11 +57,8 @@ fn files() -> Vec<PathBuf> {
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "md"))
     };
     // A packaged crate comes without the repository's docs.
-    let mut files: Vec<PathBuf> = if root.join("docs").exists() {
-        markdown(root.clone()).chain(markdown(root.join("docs"))).collect()
-    } else {
-        Vec::new()
-    };
+    let mut files: Vec<PathBuf> =
+        if root.join("docs").exists() { markdown(root.clone()).chain(markdown(root.join("docs"))).collect() } else { Vec::new() };
     files.sort();
     files
 }

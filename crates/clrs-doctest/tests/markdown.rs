@@ -83,3 +83,23 @@ fn paths_in_the_text_exist() {
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
+
+/// Modules are files and folders of a crate's source folder; in clrs-nn, those of its folders.
+#[test]
+fn the_architecture_lists_every_module() {
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let nn = ["config", "data", "eval", "exec", "model", "parity", "run", "train"].map(|folder| format!("clrs-nn/src/{folder}"));
+    let folders = ["clrs/src", "clrs-store/src", "clrs-kernels/src", "clrs-nn/src"].map(str::to_owned);
+    let mut missing = Vec::new();
+    for folder in folders.iter().chain(&nn) {
+        for entry in fs::read_dir(root().join("crates").join(folder)).expect("a source folder").flatten() {
+            let name = entry.path().file_stem().expect("a name").to_string_lossy().into_owned();
+            let is_listed =
+                [format!("`{name}`"), format!("`{name}/"), format!("/{name}/`")].iter().any(|text| architecture.contains(text));
+            if !["lib", "mod", "bin", "error"].contains(&&*name) && !is_listed {
+                missing.push(format!("{folder}: {name}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
