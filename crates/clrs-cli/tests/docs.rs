@@ -1,8 +1,9 @@
 //! Shell listings of README.md, CONTRIBUTING.md and docs/.
 //!
 //! - In `console` listings, the lines after `$ ` are executed in order, in an empty directory per file, and their standard output must be
-//!   the lines that follow. A line `...` stands for any number of lines. After `console numbers-vary`, digits are not compared: the
-//!   last bits of trained networks depend on the instruction set. `UPDATE_DOCS=1` writes the actual output into the files.
+//!   the lines that follow. A line `...` stands for any number of lines. After `console numbers-vary`, digits are not compared: times
+//!   vary, and the last bits of trained networks depend on the instruction set. `UPDATE_DOCS=1` writes the actual output into the
+//!   files, where it differs in any way.
 //! - In `sh` listings, every call of `clrs` must parse. Nothing is executed.
 #![cfg(all(unix, feature = "networks"))]
 
@@ -15,8 +16,9 @@ fn console_listings_show_the_actual_output() {
     for path in files() {
         let text = std::fs::read_to_string(&path).expect("a Markdown file");
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let actual = with_actual_output(&text, directory.path());
-        if std::env::var_os("UPDATE_DOCS").is_some() {
+        let update = std::env::var_os("UPDATE_DOCS").is_some();
+        let actual = with_actual_output(&text, directory.path(), update);
+        if update && text != actual {
             std::fs::write(&path, &actual).expect("a writable file");
         } else if let Some((expected, found)) = text.lines().zip(actual.lines()).find(|(expected, found)| expected != found) {
             failures.push(format!("{}: expected `{expected}`, found `{found}`", path.display()));
@@ -55,11 +57,8 @@ fn files() -> Vec<PathBuf> {
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "md"))
     };
     // A packaged crate comes without the repository's docs.
-    let mut files: Vec<PathBuf> = if root.join("docs").exists() {
-        markdown(root.clone()).chain(markdown(root.join("docs"))).collect()
-    } else {
-        Vec::new()
-    };
+    let mut files: Vec<PathBuf> =
+        if root.join("docs").exists() { markdown(root.clone()).chain(markdown(root.join("docs"))).collect() } else { Vec::new() };
     files.sort();
     files
 }
@@ -76,8 +75,8 @@ fn listings(text: &str) -> Vec<(&str, Vec<&str>)> {
     listings
 }
 
-/// The text with the actual output of every command whose output is not as shown.
-fn with_actual_output(text: &str, directory: &Path) -> String {
+/// The text with the actual output of every command whose output is not as shown, digits included if `exact`.
+fn with_actual_output(text: &str, directory: &Path, exact: bool) -> String {
     let mut result = String::new();
     let mut lines = text.lines().peekable();
     let mut push = |line: &str| result.extend([line, "\n"]);
@@ -93,7 +92,8 @@ fn with_actual_output(text: &str, directory: &Path) -> String {
             assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stderr));
             let stdout = String::from_utf8(output.stdout).expect("UTF-8");
             let actual: Vec<&str> = stdout.lines().map(str::trim_end).collect();
-            let is_equal = |a: &str, b: &str| if info.contains("numbers-vary") { shape(a) == shape(b) } else { a == b };
+            let is_exact = exact || !info.contains("numbers-vary");
+            let is_equal = |a: &str, b: &str| if is_exact { a == b } else { shape(a) == shape(b) };
             for line in if matches(&expected, &actual, &is_equal) { expected } else { actual } {
                 push(line);
             }

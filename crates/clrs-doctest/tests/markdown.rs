@@ -31,7 +31,7 @@ fn listings_equal_their_files() {
             count += 1;
         }
         updated += rest;
-        if std::env::var_os("UPDATE_DOCS").is_some() {
+        if text != updated && std::env::var_os("UPDATE_DOCS").is_some() {
             fs::write(&path, updated).expect("a writable file");
         } else {
             assert!(text == updated, "{}: UPDATE_DOCS=1 cargo test --release -p clrs-doctest updates listings", path.display());
@@ -78,6 +78,26 @@ fn paths_in_the_text_exist() {
             let is_example = word.ends_with("selection_sort.rs") || word.ends_with("processors/mean.rs");
             if !is_changelog && !is_pattern && !is_example && !root().join(word).exists() {
                 missing.push(format!("{}: {word}", path.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// Modules are files and folders of a crate's source folder; in clrs-nn, those of its folders.
+#[test]
+fn the_architecture_lists_every_module() {
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let nn = ["config", "data", "eval", "exec", "model", "parity", "run", "train"].map(|folder| format!("clrs-nn/src/{folder}"));
+    let folders = ["clrs/src", "clrs-store/src", "clrs-kernels/src", "clrs-nn/src"].map(str::to_owned);
+    let mut missing = Vec::new();
+    for folder in folders.iter().chain(&nn) {
+        for entry in fs::read_dir(root().join("crates").join(folder)).expect("a source folder").flatten() {
+            let name = entry.path().file_stem().expect("a name").to_string_lossy().into_owned();
+            let is_listed =
+                [format!("`{name}`"), format!("`{name}/"), format!("/{name}/`")].iter().any(|text| architecture.contains(text));
+            if !["lib", "mod", "bin", "error"].contains(&&*name) && !is_listed {
+                missing.push(format!("{folder}: {name}"));
             }
         }
     }
