@@ -130,7 +130,7 @@ fn what_cannot_be_evaluated_is_refused_in_one_line() {
     let other = error(at, &["a", "--checkpoint", "dfs/best.safetensors"]);
     assert!(other.contains("the checkpoint is of dfs, the recipe of bfs"), "{other}");
     assert!(error(at, &["a", "--checkpoint", "nothing.safetensors"]).contains("nothing.safetensors: "));
-    assert!(error(at, &["a", "--sizes", "0"]).contains("bfs: the size is 0"));
+    assert!(error(at, &["a", "--sizes", "0"]).contains("bfs: size 0 is too small"));
     assert!(error(at, &["a", "--sizes", "8", "--set", "bits=3"]).contains("bfs has no option `bits`"));
     assert!(error(at, &["a", "--sizes", "8", "--count", "0"]).contains("--count must be at least 1"));
     assert!(error(at, &["a", "--batch-size", "0"]).contains("--batch-size must be at least 1"));
