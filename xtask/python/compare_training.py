@@ -1,13 +1,14 @@
-"""Both programs on the same network and batch: how far apart, how fast, how large.
+"""Runs the same network on the same batch in both programs and compares values, time and memory.
 
-The reference records its parameters, batch, loss, gradients and predictions; then training and evaluation are timed, each program
-in a process of its own. A step of training is loss, gradients and update; an evaluation is what the outputs of the batch are,
-decided. GFLOP/s are the floating-point operations that ours needs over its time, the share is that of what as many threads can
-do at most, measured in the same process. The first step of ours counts from the start of the process, that of the reference from
-after its imports. What the reference has no memory for is said so, and ours is timed alone.
+The reference records its parameters, batch, loss, gradients and predictions as a fixture. Then training and evaluation are timed,
+each program in a separate process. A training step is loss, gradients and update; an evaluation computes the decoded outputs of
+the batch. GFLOP/s are the floating-point operations that ours needs divided by its time; the share of the peak is relative to the
+maximum of as many threads, measured in the same process. The first step of ours is timed from the start of the process, that of
+the reference from the end of its imports. Cases that do not fit into the memory of the reference are reported as such, and only
+ours is timed.
 
-Two right programs may fall on two sides of a near-tie. So the reference is asked how far its own gradients go when its parameters
-change in the seventh digit: ours may be as far from them, where that is more than is allowed otherwise.
+Two correct programs may resolve a near-tie differently. So the reference also measures how much its gradients change when its
+parameters change in the seventh digit (`unsteadiness`); if that exceeds the tolerance of gradients, it replaces it.
 """
 import argparse
 import json
@@ -23,16 +24,19 @@ HERE = pathlib.Path(__file__).parent
 MB = 1e6
 GB = 1e9
 PARTS = ("training", "evaluation")
-ALLOWED = {"loss": 1e-5, "gradients": 1e-4, "logits": 1e-4, "decisions": 0}
-NO_MEMORY = ("RESOURCE_EXHAUSTED", "Out of memory", "bad_alloc", "MemoryError", "Cannot allocate memory", "Unable to allocate", "YNNPACK operation failed")
-"""What a process says that is refused memory."""
+TOLERANCES = {"loss": 1e-5, "gradients": 1e-4, "logits": 1e-4, "decisions": 0}
+NO_MEMORY = (
+    "RESOURCE_EXHAUSTED", "Out of memory", "bad_alloc", "MemoryError", "Cannot allocate memory", "Unable to allocate",
+    "YNNPACK operation failed",
+)  # fmt: skip
+"""Messages of processes that run out of memory."""
 KILLED = -9
-"""How a process ends that the system stops because memory runs out."""
+"""Exit code of a process that the system kills for lack of memory."""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ours", required=True, help="our side: the example `compare`")
+    parser.add_argument("--ours", required=True, help="path of the example `compare` of clrs-nn")
     parser.add_argument("--algorithms", default="bfs")
     parser.add_argument("--processors", default="mpnn")
     parser.add_argument("--size", type=int, default=16)
@@ -41,11 +45,11 @@ def main():
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--data", choices=("generalist", "canonical"), default="generalist")
-    parser.add_argument("--only", choices=PARTS, help="this part alone, in both programs")
-    parser.add_argument("--tries", type=int, default=20, help="seeds to try for one without near-ties; 0: do not look for them at all")
-    parser.add_argument("--memory", type=float, help="GB that the reference may take; four fifths of what is free if not said")
-    parser.add_argument("--no-fused", action="store_true", help="ours in ordinary operations")
-    parser.add_argument("--json", type=pathlib.Path, help="write the numbers there, too")
+    parser.add_argument("--only", choices=PARTS, help="only this part")
+    parser.add_argument("--tries", type=int, default=20, help="seeds to try for a case without near-ties; 0 takes the seed as it is")
+    parser.add_argument("--memory", type=float, help="memory limit of the reference in GB; by default four fifths of the available memory")
+    parser.add_argument("--no-fused", action="store_true", help="run ours without fused operations")
+    parser.add_argument("--json", type=pathlib.Path, help="write the results to this file")
     arguments = parser.parse_args()
     rows = []
     print(HEAD)
@@ -58,57 +62,61 @@ def main():
             rows.append(compare(case, arguments))
             print(lines(rows[-1]), flush=True)
             means = {part: geometric_mean([row[part]["ratio"] for row in rows if part in row]) for part in PARTS}
-            if arguments.json:  # what is measured is kept, whatever comes
-                report = {"cores": os.cpu_count(), "fused": not arguments.no_fused, "rounds": arguments.rounds, "mean_ratios": means, "rows": rows}
+            if arguments.json:  # after every case, in case a later one fails
+                report = {
+                    "cores": os.cpu_count(), "fused": not arguments.no_fused, "rounds": arguments.rounds,
+                    "mean_ratios": means, "rows": rows,
+                }  # fmt: skip
                 arguments.json.write_text(json.dumps(report, indent=1) + "\n")
     print(summary(rows, means))
     different = sum(row["same"] is False for row in rows)
     if different:
-        sys.exit(f"{different} of {len(rows)} are further apart than allowed")
+        sys.exit(f"{different} of {len(rows)} cases differ by more than the tolerance")
 
 
 def compare(case, arguments):
     parts = (arguments.only,) if arguments.only else PARTS
     reference = Reference(arguments.memory)
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "recording.safetensors"
+        path = pathlib.Path(folder) / "fixture.safetensors"
         only = ["--only", arguments.only] if arguments.only else []
-        words = ["--case", json.dumps(case), "--out", str(path)]
-        recorded = reference.run([*words, *only, "--tries", str(arguments.tries)])
+        options = ["--case", json.dumps(case), "--out", str(path)]
+        recorded = reference.run([*options, *only, "--tries", str(arguments.tries)])
         if recorded is None:
-            # Ours needs something to start from.
-            recorded = reference.run([*words, "--no-outcome"])
+            # Ours needs at least the parameters and the batch.
+            recorded = reference.run([*options, "--no-outcome"])
         if recorded is None:
-            sys.exit(f"there is not even memory for the parameters of {case}")
-        # Seeds are tried until nothing is nearly tied: both programs are timed on the batch that was recorded.
+            sys.exit(f"not enough memory for the parameters of {case}")
+        # Recording may choose another seed: both programs are timed on the recorded batch.
         recorded = json.loads(recorded.splitlines()[-1])
         case = case | {"seed": recorded["seed"]}
         row = {"case": case, "unsteadiness": recorded.get("unsteadiness"), "differences": {}}
         for part in parts:
-            # Ours before and after the reference, since machines are faster at one time than at another; twice as many rounds each,
-            # since it is quick enough, and the first ones still ask the system for memory.
-            words = [arguments.ours, str(path), part, str(2 * arguments.rounds), *["no-fused"] * arguments.no_fused]
-            before = json.loads(run(words))
+            # Ours is timed before and after the reference, since the speed of a machine changes over time. It is fast enough for
+            # twice as many rounds, and allocates memory in the first ones.
+            command = [arguments.ours, str(path), part, str(2 * arguments.rounds), *["no-fused"] * arguments.no_fused]
+            before = json.loads(run(command))
             theirs = reference.run(["--case", json.dumps(case), "--time", str(arguments.rounds), "--only", part])
-            ours = json.loads(run(words))
+            ours = json.loads(run(command))
             ours["milliseconds"] = before["milliseconds"] + ours["milliseconds"]
-            row[part] = beside(part, theirs and json.loads(theirs.splitlines()[-1]), ours)
+            row[part] = side_by_side(part, theirs and json.loads(theirs.splitlines()[-1]), ours)
             row["differences"] |= row[part]["ours"].pop("differences") or {}
-    apart, allowed = row["differences"], ALLOWED | {"gradients": max(ALLOWED["gradients"], row["unsteadiness"] or 0.0)}
-    # A number that is not one is written as none.
-    row["same"] = all(apart[name] is not None and apart[name] <= most for name, most in allowed.items() if name in apart) if apart else None
+    differences = row["differences"]
+    tolerances = TOLERANCES | {"gradients": max(TOLERANCES["gradients"], row["unsteadiness"] or 0.0)}
+    # JSON has null for NaN.
+    within = lambda name: differences[name] is not None and differences[name] <= tolerances[name]
+    row["same"] = all(within(name) for name in tolerances if name in differences) if differences else None
     return row
 
 
-def beside(part, theirs, ours):
-    """One part of both programs; nothing of the reference if that has no memory for it."""
-    middle = statistics.median
-    milliseconds = middle(ours["milliseconds"])
+def side_by_side(part, theirs, ours):
+    """Results of both programs for one part; `None` for the reference if it runs out of memory."""
+    milliseconds = statistics.median(ours["milliseconds"])
     found = {"reference": None, "ours": ours, "ratio": None, "gflops": None, "share_of_peak": None}
     if theirs:
         found["reference"] = theirs.pop(part) | theirs
         found["reference"]["first_seconds"] += theirs["initialise_seconds"]
-        found["ratio"] = middle(found["reference"]["milliseconds"]) / milliseconds
+        found["ratio"] = statistics.median(found["reference"]["milliseconds"]) / milliseconds
     if ours["operations"]:
         found["gflops"] = ours["operations"] / milliseconds / 1e6
         found["share_of_peak"] = found["gflops"] * 1e9 / ours["peak_operations_per_second"]
@@ -116,29 +124,29 @@ def beside(part, theirs, ours):
 
 
 class Reference:
-    """Runs `record_networks.py` with so much memory and no more: the machine is to survive what does not fit."""
+    """Runs `record_networks.py` with a memory limit, so that a case that does not fit does not take down the machine."""
 
     def __init__(self, gigabytes):
         self.bytes = int(gigabytes * GB) if gigabytes else free_bytes() * 4 // 5
 
-    def run(self, words):
-        """What it prints, or nothing if memory is not enough."""
-        words = [sys.executable, str(HERE / "record_networks.py"), *words]
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=self.limit)
-        if not done.returncode:
-            return done.stdout
-        if done.returncode == KILLED or any(words in done.stderr for words in NO_MEMORY):
+    def run(self, options):
+        """Its output, or `None` if it runs out of memory."""
+        command = [sys.executable, str(HERE / "record_networks.py"), *options]
+        process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=self.limit)
+        if not process.returncode:
+            return process.stdout
+        if process.returncode == KILLED or any(message in process.stderr for message in NO_MEMORY):
             return None
-        sys.exit(f"{done.stderr}\nthe reference ended with {done.returncode}")
+        sys.exit(f"{process.stderr}\nthe reference failed with exit code {process.returncode}")
 
     def limit(self):
-        import resource  # not on every system
+        import resource  # not available on every system
 
         resource.setrlimit(resource.RLIMIT_DATA, (self.bytes, self.bytes))
 
 
 def free_bytes():
-    """Memory that can be taken without taking it from others, where Linux tells it; or all there is."""
+    """Available memory on Linux, total memory elsewhere."""
     try:
         lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
@@ -146,23 +154,23 @@ def free_bytes():
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def run(words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(f"{words[0]} ended with {done.returncode}")
-    return done.stdout
+def run(command):
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if process.returncode:
+        sys.exit(f"{command[0]} failed with exit code {process.returncode}")
+    return process.stdout
 
 
 def geometric_mean(ratios):
-    """Of the ratios that there are."""
+    """Geometric mean without missing ratios."""
     ratios = [ratio for ratio in ratios if ratio]
     return math.exp(statistics.fmean(map(math.log, ratios))) if ratios else None
 
 
 def summary(rows, means):
     count = lambda part: sum(part in row and row[part]["ratio"] is not None for row in rows)
-    shown = [f"{part} {mean:.1f}x (of {count(part)})" for part, mean in means.items() if mean]
-    return f"geometric mean of the ratios: {', '.join(shown) or '-'}"
+    text = [f"{part} {mean:.1f}x (of {count(part)})" for part, mean in means.items() if mean]
+    return f"geometric mean of the ratios: {', '.join(text) or '-'}"
 
 
 HEAD = (
@@ -173,27 +181,30 @@ HEAD = (
 
 
 def lines(row):
-    """A line for each part."""
+    """One line per part."""
     names = f"{row['case']['algorithm']:30}{row['case']['processor']:16}"
     parts = [part for part in PARTS if part in row]
     return "\n".join((names if part == parts[0] else " " * len(names)) + line(row, part) for part in parts)
 
 
 def line(row, part):
-    found, middle = row[part], statistics.median
+    found, median = row[part], statistics.median
     theirs, ours = found["reference"], found["ours"]
-    shown = lambda value, text: "-" if value is None else text.format(value)
+    show = lambda value, text: "-" if value is None else text.format(value)
     names = ("loss", "gradients") if part == "training" else ("logits", "decisions")
-    apart = ", ".join(f"{name} {shown(row['differences'][name], '{:.1e}' if name != 'decisions' else '{}')}" for name in names if name in row["differences"])
-    if part == "training" and apart and row["unsteadiness"] is not None:
-        apart += f" (the reference's own: {row['unsteadiness']:.1e})"
+    formats = {"decisions": "{}"}
+    differences = ", ".join(
+        f"{name} {show(row['differences'][name], formats.get(name, '{:.1e}'))}" for name in names if name in row["differences"]
+    )
+    if part == "training" and differences and row["unsteadiness"] is not None:
+        differences += f" (unsteadiness of the reference: {row['unsteadiness']:.1e})"
     return (
-        f"{part:10} {'does not fit' if theirs is None else format(middle(theirs['milliseconds']), '.1f'):>12} "
-        f"{middle(ours['milliseconds']):7.1f} {shown(found['ratio'], '{:.1f}x'):>6} "
-        f"{shown(found['gflops'], '{:.1f}'):>8} {shown(found['share_of_peak'], '{:.0%}'):>5} "
-        f"{shown(theirs and theirs['peak_bytes'] / MB, '{:.0f}'):>13} {ours['peak_bytes'] / MB:7.0f} "
-        f"{shown(theirs and theirs['first_seconds'], '{:.1f}'):>7} {ours['first_seconds']:6.2f}  "
-        f"{apart or 'nothing to compare with'}{'  NOT THE SAME' if row['same'] is False else ''}"
+        f"{part:10} {'does not fit' if theirs is None else format(median(theirs['milliseconds']), '.1f'):>12} "
+        f"{median(ours['milliseconds']):7.1f} {show(found['ratio'], '{:.1f}x'):>6} "
+        f"{show(found['gflops'], '{:.1f}'):>8} {show(found['share_of_peak'], '{:.0%}'):>5} "
+        f"{show(theirs and theirs['peak_bytes'] / MB, '{:.0f}'):>13} {ours['peak_bytes'] / MB:7.0f} "
+        f"{show(theirs and theirs['first_seconds'], '{:.1f}'):>7} {ours['first_seconds']:6.2f}  "
+        f"{differences or 'nothing to compare'}{'  DIFFERENT' if row['same'] is False else ''}"
     )
 
 

@@ -1,7 +1,7 @@
-"""Runs commands for another process and says what each took: a JSON list of words per line in, a JSON object per line out.
+"""Runs commands for another process and measures them. Reads one JSON list of arguments per line, writes one JSON object per line.
 
-A child's peak memory begins at that of the process it was forked from. So whoever has imported the reference cannot measure a
-small program; this process, which has imported next to nothing, can.
+The peak memory of a child process starts at that of the process it was forked from, so a process that has imported the reference
+cannot measure a small program. This one imports almost nothing.
 """
 import json
 import os
@@ -11,15 +11,15 @@ import time
 
 
 class Launcher:
-    """The other end, in the process that asks."""
+    """The client, in the process that needs measurements."""
 
     def __init__(self):
         call = [sys.executable, "-I", "-S", __file__]
         self.process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def run(self, words):
-        """Seconds, CPU seconds, peak bytes and exit code of a command, and what it printed."""
-        print(json.dumps([str(word) for word in words]), file=self.process.stdin, flush=True)
+    def run(self, arguments):
+        """Seconds, CPU seconds, peak bytes, exit code and output of a command."""
+        print(json.dumps([str(argument) for argument in arguments]), file=self.process.stdin, flush=True)
         return json.loads(self.process.stdout.readline())
 
     def close(self):
@@ -32,14 +32,14 @@ def serve():
     for line in sys.stdin:
         start = time.perf_counter()
         process = subprocess.Popen(json.loads(line), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        printed = process.stdout.read()
+        output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         cost = {
             "seconds": time.perf_counter() - start,
             "cpu_seconds": usage.ru_utime + usage.ru_stime,
             "peak_bytes": usage.ru_maxrss * unit,
             "exit_code": os.waitstatus_to_exitcode(status),
-            "printed": printed,
+            "output": output,
         }
         process.returncode = cost["exit_code"]
         print(json.dumps(cost), flush=True)

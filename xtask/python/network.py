@@ -1,17 +1,17 @@
 """The reference's network on one batch: parameters, loss, gradients and predictions as named arrays.
 
-A *case* is a dictionary of settings (`DEFAULTS`, with the names of `clrs.examples.run`'s flags in plainer words). Everything
-random that another program cannot draw alike is taken out: parameters are recorded instead of drawn, dropout is off, teacher
-forcing is all or nothing, and the Sinkhorn operator gets no Gumbel noise.
+A *case* is a dictionary of settings (`DEFAULTS`; the flags of `clrs.examples.run` under shorter names). Randomness that another
+program cannot reproduce is removed: parameters are recorded, dropout is off, the teacher-forcing probability is 0 or 1, and the
+Sinkhorn operator gets no Gumbel noise.
 """
 import functools
 import json
 import os
 
-from cases import PRED_AS_INPUT, STRINGS
-from reference import VERSIONS, arrays, build, np, samplers, samples, silence
+from parity_cases import PRED_AS_INPUT, STRINGS
+from reference import VERSIONS, arrays, build, np, samplers, samples, quiet_stderr
 
-with silence():
+with quiet_stderr():
     import jax
     import optax
     from clrs._src import baselines, decoders, processors
@@ -40,69 +40,69 @@ DEFAULTS = {
     "track_max_steps": True,
     "data": "generalist",
 }
-"""Those of `clrs.examples.run`, but for random positions. A size is what the sampler is given: run.py adds a quarter to that of
-the string matchers. `track_max_steps` pads to the longest of a thousand samples, as run.py does; without it, to the longest of
-the batch. With `data` "canonical" the batch is the first of the benchmark's training set, padded as the set is; at other sizes
-than its 16 nodes, the first samples of the test set's stream."""
+"""The defaults of `clrs.examples.run`, except for random positions. `size` is the size given to the sampler: run.py adds a quarter
+for the string matchers. `track_max_steps` pads to the longest of 1,000 samples, as run.py does; without it, to the longest of the
+batch. With `data` "canonical" the batch is the first of the benchmark's training set, padded like the set; at sizes other than
+its 16 nodes, the first samples of the test set's stream."""
 
 HINT_MODES = {"encoded_decoded": (True, True), "decoded_only": (False, True), "none": (False, False)}
 RARE_EDGES = ("articulation_points", "bridges", "mst_kruskal", "bipartite_matching")
 NOISE = 0.05
-WOBBLE = 1e-6
-STEADY = 2e-5
+PERTURBATION = 1e-6
+MAX_UNSTEADINESS = 2e-5
 TRIES = 20
 
 PARTS = ("training", "evaluation")
-"""What is recorded and timed of a case."""
+"""The parts of a case that are recorded and timed."""
 
 GUMBEL = False
-"""Whether permutations get their noise in training."""
+"""Whether the logits of permutations get noise in training."""
 
 
-# In training the reference adds Gumbel noise to the logits of permutations. Nobody else can draw it, so here it is nought.
+# In training the reference adds Gumbel noise to the logits of permutations. Other programs cannot reproduce it, so it is removed.
 def _without_noise(log_sinkhorn):
-    def quiet(*args, noise_rng_key, **options):
+    def without_noise(*args, noise_rng_key, **options):
         return log_sinkhorn(*args, noise_rng_key=noise_rng_key if GUMBEL else None, **options)
 
-    return quiet
+    return without_noise
 
 
 decoders.log_sinkhorn = _without_noise(decoders.log_sinkhorn)
 
 
 def compile_fast():
-    """For small networks, where to compile is nearly all the work. To be called before anything is computed."""
+    """Reduces compile time, which dominates for small networks. Must be called before any computation."""
     os.environ["XLA_FLAGS"] = "--xla_cpu_use_fusion_emitters=false"
     jax.config.update("jax_disable_most_optimizations", True)
 
 
 def complete(settings):
-    """A case with nothing left open."""
+    """A case with all settings; unknown ones are an error."""
     unknown = settings.keys() - DEFAULTS.keys()
     if unknown:
-        raise ValueError(f"no such setting: {', '.join(sorted(unknown))}")
+        raise ValueError(f"unknown settings: {', '.join(sorted(unknown))}")
     case = DEFAULTS | settings
     if case["teacher_forcing"] not in (0.0, 1.0):
-        raise ValueError("teacher forcing is 0 or 1: coins between cannot be drawn alike")
+        raise ValueError("teacher_forcing must be 0 or 1: other programs cannot reproduce random draws")
     return case
 
 
 class Batches:
-    """The batches of one algorithm as `clrs.examples.run` makes them for training, and the spec after the transforms."""
+    """The training batches of one algorithm as in `clrs.examples.run`, and the spec after the transforms."""
 
     def __init__(self, case):
         random = np.random.RandomState(case["seed"])
-        random.randint(2**32, dtype=np.int64)  # run.py's first draw is for the network's generator
+        random.randint(2**32, dtype=np.int64)  # run.py draws the network's seed first
         algorithm, size = case["algorithm"], case["size"]
         p = tuple(0.1 + 0.1 * i for i in range(9))
         if algorithm in RARE_EDGES:
             p = tuple(np.array(p) / 2)
         options = {"p": p, "track_max_steps": case["track_max_steps"]}
         if algorithm in STRINGS:
-            options["length_needle"] = -min(8, (size - 1) // 2)  # run.py's 8, where the haystack has room for it
+            options["length_needle"] = -min(8, (size - 1) // 2)  # run.py has 8; smaller if the text is short
         if case["data"] == "canonical":
-            whole = (1000, 1) if size == 16 else (case["batch"], 3)
-            sampler, spec = build(algorithm, *whole, size)
+            count_and_seed = (1000, 1) if size == 16 else (case["batch"], 3)
+            sampler, spec = build(algorithm, *count_and_seed, size)
             batches = iter(lambda: samples(sampler.next(), range(case["batch"])), None)
         else:
             sampler, spec = build(algorithm, -1, random.randint(2**32, dtype=np.int64), size, **options)
@@ -118,7 +118,7 @@ class Batches:
 
 
 def build_model(case, specs, batches, grad_clip=1.0):
-    """The reference's model over one or several algorithms, a batch of each, with its own initial parameters."""
+    """The reference's model of one or several algorithms, with its initial parameters."""
     encode_hints, decode_hints = HINT_MODES[case["hint_mode"]]
     factory = processors.get_processor_factory(
         case["processor"], use_ln=case["layer_norm"], nb_triplet_fts=case["triplet_features"], nb_heads=case["heads"]
@@ -144,10 +144,10 @@ def build_model(case, specs, batches, grad_clip=1.0):
 
 
 def perturbed(case, params):
-    """Every parameter with noise, so that none is at nought and the gradient of each has something to say.
+    """Adds noise to every parameter, so that none is zero and every gradient depends on them.
 
-    The memory networks cast encodings to whole numbers and look them up in tables that start at nought: there both are made
-    larger, or all would be cast to 0 and every memory would weigh the same.
+    Memory networks truncate encodings to integers and look them up in tables that are initialized to zero. Both are scaled up
+    there; otherwise all encodings would be 0 and all memories would have the same weight.
     """
     random = np.random.RandomState(case["seed"])
     memory = case["processor"].startswith("memnet")
@@ -162,7 +162,7 @@ def perturbed(case, params):
     return {module: {name: change(module, name, of[name]) for name in sorted(of)} for module, of in sorted(params.items())}
 
 
-class Subject:
+class CompiledModel:
     """A model whose computations are compiled once."""
 
     def __init__(self, case, spec, batch, parts=PARTS):
@@ -175,8 +175,8 @@ class Subject:
             params, None, [features], repred=True, algorithm_index=0, return_hints=True, return_all_outputs=False
         )
 
-    def outcome(self, params, batch):
-        """Loss and gradients in training; outputs before and after their hard postprocessing, and hints, at evaluation."""
+    def results(self, params, batch):
+        """Loss and gradients of training; outputs before and after hard postprocessing, and hints, of evaluation."""
         named = {}
         if "training" in self.parts:
             loss, gradients = self.model.jitted_grad(params, jax.random.PRNGKey(0), batch, 0)
@@ -190,16 +190,16 @@ class Subject:
         return {name: single(value) for name, value in named.items()}
 
     def unsteadiness(self, case, params, batch, expected):
-        """How far gradients go when parameters change in the seventh digit: far, where something is nearly tied.
+        """Relative change of the gradients when parameters change in the seventh digit. It is large if there is a near-tie.
 
-        Two right programs may fall on two sides of a tie of max, relu or a threshold, and of an argmax likewise.
+        Two correct programs may resolve a near-tie of a maximum, relu, threshold or argmax differently.
         """
         random = np.random.RandomState(case["seed"] + 1000)
         gradient = [name for name in expected if name.startswith("grad/")]
         norm = np.sqrt(sum(np.square(expected[name], dtype=np.float64).sum() for name in gradient))
         worst = 0.0 if not gradient or np.isfinite(norm) and norm > 0.0 else np.inf
         for _ in range(3):
-            found = self.outcome(jax.tree_util.tree_map(functools.partial(wobbled, random), params), batch)
+            found = self.results(jax.tree_util.tree_map(functools.partial(perturbed_slightly, random), params), batch)
             if gradient:
                 change = sum(np.square(found[name].astype(np.float64) - expected[name]).sum() for name in gradient)
                 worst = max(worst, float(np.sqrt(change) / norm))
@@ -217,8 +217,8 @@ def single(value):
     return np.array(value, np.float32, order="C")
 
 
-def wobbled(random, value):
-    return (value * (1.0 + WOBBLE * random.normal(size=value.shape))).astype(np.float32)
+def perturbed_slightly(random, value):
+    return (value * (1.0 + PERTURBATION * random.normal(size=value.shape))).astype(np.float32)
 
 
 def batch_arrays(batch, prefix=""):
@@ -230,61 +230,61 @@ def nodes(batch):
 
 
 def search(case, tries, attempt):
-    """What `attempt` makes of the first seed that has no near-ties, or of the steadiest. Its first result is the unsteadiness."""
+    """Result of `attempt` for the first seed without near-ties, or for the steadiest. It returns its unsteadiness first."""
     best = None
     for seed in range(case["seed"], case["seed"] + max(tries, 1)):
         found = attempt(case | {"seed": seed}, tries > 0)
         if best is None or found[0] < best[0]:
             best = found
-        if not found[0] > STEADY:
+        if not found[0] > MAX_UNSTEADINESS:
             break
     if np.isinf(best[0]):
-        raise ValueError(f"no seed from {case['seed']} on gives a gradient that is a number and not 0: {case}")
+        raise ValueError(f"no seed from {case['seed']} on gives a finite gradient other than 0: {case}")
     return best[1:]
 
 
 def record(settings, tries=TRIES, parts=PARTS):
-    """Arrays and metadata of a case. With no tries the seed is taken as it is. Without parts, only parameters and the batch: the
-    reference then computes nothing that grows with the batch."""
-    subject = None
+    """Arrays and metadata of a case. With `tries` 0 the seed is taken as it is. Without parts, only parameters and the batch are
+    recorded, and the reference computes nothing that grows with the batch."""
+    compiled = None
 
-    def attempt(case, measured):
-        nonlocal subject
+    def attempt(case, measure):
+        nonlocal compiled
         source = Batches(case)
         batch = source.next()
-        if subject is None:
-            # The initial parameters do not depend on how many samples there are.
-            subject = Subject(case, source.spec, batch if parts else samples(batch, [0]), parts)
-        else:  # what is compiled stays
-            subject.model.init([batch.features], case["seed"] + 1)
-        params = perturbed(case, subject.model.params)
-        found = subject.outcome(params, batch)
-        unsteady = subject.unsteadiness(case, params, batch, found) if measured else np.nan
+        if compiled is None:
+            # The initial parameters do not depend on the number of samples.
+            compiled = CompiledModel(case, source.spec, batch if parts else samples(batch, [0]), parts)
+        else:  # keeps compiled functions
+            compiled.model.init([batch.features], case["seed"] + 1)
+        params = perturbed(case, compiled.model.params)
+        found = compiled.results(params, batch)
+        unsteadiness = compiled.unsteadiness(case, params, batch, found) if measure else np.nan
         named = {f"param/{name}": single(value) for name, value in flat(params)} | batch_arrays(batch) | found
-        return unsteady, named, metadata(case, source.spec, unsteady)
+        return unsteadiness, named, metadata(case, source.spec, unsteadiness)
 
     return search(complete(settings), tries, attempt)
 
 
 def record_training(settings, tries=TRIES, steps=20):
-    """Training as the reference does it, from its own initial parameters."""
+    """Training steps of the reference, from its initial parameters."""
 
-    def attempt(case, measured):
+    def attempt(case, measure):
         source = Batches(case)
         batches = [source.next() for _ in range(steps)]
         model = build_model(case, [source.spec], batches[:1])
         initial = model.params
         losses, after = train(model, initial, batches)
-        unsteady = 0.0 if measured else np.nan
-        if measured:
+        unsteadiness = 0.0 if measure else np.nan
+        if measure:
             random = np.random.RandomState(case["seed"] + 1000)
-            found, _ = train(model, jax.tree_util.tree_map(functools.partial(wobbled, random), initial), batches)
-            unsteady = float(np.abs(found / losses - 1.0).max())
+            found, _ = train(model, jax.tree_util.tree_map(functools.partial(perturbed_slightly, random), initial), batches)
+            unsteadiness = float(np.abs(found / losses - 1.0).max())
         named = {f"param/{name}": single(value) for name, value in flat(initial)}
         for step, batch in enumerate(batches):
             named |= batch_arrays(batch, f"{step}/")
         named |= {"losses": losses} | {f"after/{name}": single(value) for name, value in flat(after)}
-        return unsteady, named, metadata(case, source.spec, unsteady)
+        return unsteadiness, named, metadata(case, source.spec, unsteadiness)
 
     return search(complete(settings), tries, attempt)
 
@@ -297,8 +297,8 @@ def train(model, params, batches):
 
 
 def record_optimizer(settings, tries=TRIES, steps=20):
-    """Updates of the optimiser that the reference builds: gradients on both sides of the clipping norm, and some of nought."""
-    del tries  # nothing here is near a tie
+    """Updates of the reference's optimizer, with gradients on both sides of the clipping norm and some that are zero."""
+    del tries  # updates have no ties
     random = np.random.RandomState(settings["seed"])
     draw = lambda scale: {
         "matrix": single(scale * random.normal(size=(3, 4))),
@@ -320,11 +320,11 @@ def record_optimizer(settings, tries=TRIES, steps=20):
     return named, {"settings": json.dumps(settings), "versions": json.dumps(RECORDED_WITH)}
 
 
-def metadata(case, spec, unsteady):
+def metadata(case, spec, unsteadiness):
     return {
         "algorithm": case["algorithm"],
         "settings": json.dumps(case),
         "spec": json.dumps([[name, *of] for name, of in spec.items()]),
-        "unsteadiness": f"{unsteady:.1e}",
+        "unsteadiness": f"{unsteadiness:.1e}",
         "versions": json.dumps(RECORDED_WITH),
     }

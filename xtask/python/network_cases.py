@@ -1,4 +1,4 @@
-"""Which cases are kept in golden/networks: every processor, every algorithm, every setting, all of them small."""
+"""The cases in golden/networks: every processor, every algorithm, every setting, all of them small."""
 from reference import specs
 
 BASE = {
@@ -8,7 +8,7 @@ BASE = {
     "batch": 4,
     "hidden": 8,
     "seed": 2,
-    "triplet_features": 4,  # not the width, so that one cannot pass for the other
+    "triplet_features": 4,  # other than the hidden size, so that a mix-up is found
     "pred_as_input": False,
 }
 
@@ -19,7 +19,7 @@ PROCESSORS = (
 )  # fmt: skip
 
 
-OTHERWISE = {
+OVERRIDES = {
     "articulation_points": {"seed": 15, "track_max_steps": False},
     "bridges": {"seed": 21, "track_max_steps": False},
     "dag_shortest_paths": {"seed": 8},
@@ -35,12 +35,13 @@ OTHERWISE = {
     "strongly_connected_components": {"seed": 3},
     "topological_sort": {"seed": 11, "size": 4},
 }
-"""Where the base would give long trajectories, or ones of one length; and seeds that are known to have no near-ties."""
+"""Settings for algorithms with long trajectories, or with trajectories of one length, and seeds known to have no near-ties."""
+
 
 def cases():
-    """Name and settings of each."""
+    """Name and settings of each case."""
     for name, settings in _cases():
-        yield name, BASE | OTHERWISE.get(settings.get("algorithm"), {}) | settings
+        yield name, BASE | OVERRIDES.get(settings.get("algorithm"), {}) | settings
 
 
 def _cases():
@@ -50,12 +51,12 @@ def _cases():
         "processor": "triplet_gmpnn", "algorithm": "floyd_warshall", "hidden": 16, "triplet_features": 8, "size": 4
     }
     yield "processor_pgn_mask_components", {"processor": "pgn_mask", "algorithm": "strongly_connected_components", "size": 4}
-    # Soft edge masks that are fed back make every graph full: only where hints are not encoded does the mask have work to do.
+    # Soft edge masks that are fed back make every graph complete, so the mask has an effect only if hints are not encoded.
     yield "processor_pgn_mask_edges", {"processor": "pgn_mask", "algorithm": "bridges", "hint_mode": "decoded_only", "seed": 14}
     yield "processor_pgn_mask_permutation", {"processor": "pgn_mask", "algorithm": "insertion_sort", "seed": 3}
     yield "processor_gat_directed", {"processor": "gat", "algorithm": "topological_sort", "heads": 2, "seed": 7}
     yield "processor_memnet_masked_wide", {"processor": "memnet_masked", "algorithm": "dijkstra", "hidden": 16}
-    # Breadth-first search has no features of the graph.
+    # Breadth-first search has no graph features.
     for processor in ("gat", "gatv2", "memnet_full", "triplet_gmpnn"):
         yield f"processor_{processor}_graph", {"processor": processor, "algorithm": "binary_search", "seed": 1}
     for processor in ("gat", "gatv2"):
@@ -64,7 +65,7 @@ def _cases():
     for algorithm in specs.CLRS_30_ALGS:
         yield f"algorithm_{algorithm}", {"algorithm": algorithm}
 
-    dijkstra = {"algorithm": "dijkstra"}  # it has hints of all the common kinds
+    dijkstra = {"algorithm": "dijkstra"}  # has hints of all common kinds
     yield "setting_decoded_only", dijkstra | {"hint_mode": "decoded_only"}
     yield "setting_no_hints", dijkstra | {"hint_mode": "none"}
     yield "setting_hard", dijkstra | {"feedback": "hard"}
@@ -86,4 +87,4 @@ def _cases():
 
 
 TRAINING = BASE | {"hidden": 16, "batch": 8, "seed": 5}
-"""Twenty steps of training."""
+"""Settings of the twenty training steps."""

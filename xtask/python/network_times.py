@@ -1,4 +1,4 @@
-"""What training and evaluation of the reference cost, on one batch, compiled, as `clrs.examples.run` does both."""
+"""Times training and evaluation of the reference on one batch, compiled as in `clrs.examples.run`."""
 import os
 import resource
 import statistics
@@ -13,17 +13,17 @@ WARM_UP = 3
 
 
 def measure(case, rounds, parts=network.PARTS):
-    """Milliseconds of each round and their median, seconds until the first is done, and memory in bytes."""
+    """Milliseconds of each round and their median, seconds of the first round, and peak memory in bytes."""
     network.GUMBEL = True
     imported = peak()
     source = network.Batches(case)
     batch = source.next()
     start = time.perf_counter()
-    # Training begins with a batch of its own. A network that is evaluated was made for another: one sample is enough for its shapes.
+    # Training starts with this batch. For evaluation the network was built with another one: one sample defines its shapes.
     sample = batch if "training" in parts else samples(batch, [0])
     model = network.build_model(case, [source.spec], [sample])
     jax.block_until_ready(model._device_params)
-    initialised = time.perf_counter() - start
+    initialize_seconds = time.perf_counter() - start
     key = jax.random.PRNGKey(0)
 
     def train():
@@ -43,7 +43,7 @@ def measure(case, rounds, parts=network.PARTS):
         "settings": case,
         "nodes": network.nodes(batch),
         "steps": batch.features.hints[0].data.shape[0],
-        "initialise_seconds": initialised,
+        "initialise_seconds": initialize_seconds,
         "imported_bytes": imported,
         "processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "versions": VERSIONS | {"jax": jax.__version__},
@@ -56,20 +56,20 @@ def timed(step, rounds):
     first = time.perf_counter() - start
     for _ in range(WARM_UP - 1):
         step()
-    milliseconds, of_all_processors = [], []
+    milliseconds, cpu_milliseconds = [], []
     for _ in range(rounds):
-        start, start_of_all = time.perf_counter(), time.process_time()
+        start, cpu_start = time.perf_counter(), time.process_time()
         step()
         milliseconds.append((time.perf_counter() - start) * 1e3)
-        of_all_processors.append((time.process_time() - start_of_all) * 1e3)
+        cpu_milliseconds.append((time.process_time() - cpu_start) * 1e3)
     return {
         "first_seconds": first,
         "median_milliseconds": statistics.median(milliseconds),
-        "median_cpu_milliseconds": statistics.median(of_all_processors),
+        "median_cpu_milliseconds": statistics.median(cpu_milliseconds),
         "milliseconds": milliseconds,
     }
 
 
 def peak():
-    """The most memory that this process has held so far."""
+    """Peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,8 +1,8 @@
-"""Compares `clrs sample` with the reference, every array: names, order, dtype, shape and every value.
+"""Compares `clrs sample` with the reference, array by array: names, order, dtype, shape and values.
 
-`parity.py --clrs BINARY` runs the cases of cases.py; what the reference refuses, ours must refuse with exit code 2. Values are
-equal to the last bit, but for the three probes that cosine, sine and arc tangent go into: those within 1e-12. At one node the
-reference loses the node axis of inputs and outputs, and only values are compared.
+`parity.py --clrs BINARY` runs the cases of parity_cases.py. Where the reference fails, ours must exit with code 2. Values must
+have the same bits, except for three probes that depend on cosine, sine and arc tangent, which are compared within 1e-12. With one
+node the reference drops the node axis of inputs and outputs; only values are compared then.
 """
 import argparse
 import itertools
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-import cases
+import parity_cases
 from reference import STAGES, VERSIONS, arrays, build, dataset, np, samplers
 
 INEXACT = {("graham_scan", name) for name in ("x", "y", "atans")} | {("jarvis_march", name) for name in ("x", "y")}
@@ -22,33 +22,33 @@ USER_ERROR = 2
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clrs", required=True, help="the binary")
+    parser.add_argument("--clrs", required=True, help="path of the binary")
     parser.add_argument("--full", action="store_true", help="the large matrix")
-    parser.add_argument("--algorithms", help="only these, comma-separated")
+    parser.add_argument("--algorithms", help="only these algorithms, comma-separated")
     arguments = parser.parse_args()
-    chosen = list(dict.fromkeys(cases.full() if arguments.full else cases.small()))
+    chosen = list(dict.fromkeys(parity_cases.full() if arguments.full else parity_cases.small()))
     if arguments.algorithms:
         chosen = [case for case in chosen if case.algorithm in arguments.algorithms.split(",")]
 
     print(", ".join(f"{name} {version}" for name, version in VERSIONS.items()) + f": {len(chosen)} cases", flush=True)
-    check_the_comparison()
-    outcomes, failed, since = Outcomes(), 0, time.monotonic()
+    check_comparison()
+    totals, failed, last_report = Totals(), 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         for done, case in enumerate(chosen):
-            differences = compare(case, arguments.clrs, pathlib.Path(folder, "case.npz"), outcomes)
+            differences = compare(case, arguments.clrs, pathlib.Path(folder, "case.npz"), totals)
             failed += bool(differences)
             if differences:
                 print(f"DIFFERENT: clrs {' '.join(case.arguments())}", *differences, sep="\n  ", flush=True)
-            if time.monotonic() - since > 20:
-                since = time.monotonic()
+            if time.monotonic() - last_report > 20:
+                last_report = time.monotonic()
                 print(f"{done + 1} of {len(chosen)} cases, {failed} different", flush=True)
-    print(outcomes)
+    print(totals)
     if failed:
-        sys.exit(f"{failed} of {len(chosen)} cases are different")
+        sys.exit(f"{failed} of {len(chosen)} cases differ")
 
 
-class Outcomes:
-    """What was compared, for the last line."""
+class Totals:
+    """Counts and times for the last line."""
 
     def __init__(self):
         self.equal = self.refused = self.arrays = self.values = 0
@@ -61,39 +61,39 @@ class Outcomes:
         )
 
 
-def compare(case, binary, path, outcomes):
-    """What is different, in words."""
+def compare(case, binary, path, totals):
+    """Descriptions of all differences."""
     start = time.perf_counter()
     try:
-        expected = of_reference(case)
-    except Exception as error:  # whatever it fails with
+        expected = reference_arrays(case)
+    except Exception as error:  # of any type
         expected = error
     middle = time.perf_counter()
     call = [binary, *case.arguments(), "--out", str(path), "--force"]
     ours = subprocess.run(call, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    outcomes.reference += middle - start
-    outcomes.ours += time.perf_counter() - middle
+    totals.reference += middle - start
+    totals.ours += time.perf_counter() - middle
 
     if isinstance(expected, Exception):
         if ours.returncode != USER_ERROR or len(ours.stderr.strip().splitlines()) != 1:
             name = type(expected).__name__
             return [f"the reference refuses ({name}: {expected}), ours exits {ours.returncode}: {ours.stderr.strip()}"]
-        outcomes.refused += 1
+        totals.refused += 1
         return []
     if ours.returncode:
         return [f"ours exits {ours.returncode}: {ours.stderr.strip()}"]
     with np.load(path) as file:
         found = {name: file[name] for name in file.files}
-    outcomes.equal += 1
-    outcomes.arrays += len(found)
-    outcomes.values += sum(array.size for array in found.values())
+    totals.equal += 1
+    totals.arrays += len(found)
+    totals.values += sum(array.size for array in found.values())
     return differences(case.algorithm, expected, found)
 
 
-def of_reference(case):
-    """The arrays of the reference, by the names of `clrs sample`."""
+def reference_arrays(case):
+    """The arrays of the reference, by the names that `clrs sample` uses."""
     options = dict(case.options)
-    # An option that takes a list takes one number as a list of one.
+    # Ours accepts a number for a list of one.
     if "p" in options and not isinstance(options["p"], tuple):
         options["p"] = (options["p"],)
     count = -1 if case.stream else case.count
@@ -101,14 +101,14 @@ def of_reference(case):
     named = {}
     if "chunk" in case.transforms:
         drawn = (sampler.next(case.next[0]) for _ in itertools.count())
-        wanted = len(case.next)
+        batch_count = len(case.next)
     else:
-        whole = [] if case.stream else [sampler.next()]
-        drawn = itertools.chain(whole, (sampler.next(count) for count in case.next))
-        wanted = len(whole) + len(case.next)
+        complete_set = [] if case.stream else [sampler.next()]
+        drawn = itertools.chain(complete_set, (sampler.next(count) for count in case.next))
+        batch_count = len(complete_set) + len(case.next)
     prefixes = [""] * (not case.stream and "chunk" not in case.transforms)
-    prefixes += [f"next_{place}/" for place in range(len(case.next))]
-    for prefix, feedback in zip(prefixes, itertools.islice(transformed(case, spec, drawn), wanted), strict=True):
+    prefixes += [f"next_{index}/" for index in range(len(case.next))]
+    for prefix, feedback in zip(prefixes, itertools.islice(transformed(case, spec, drawn), batch_count), strict=True):
         named |= {prefix + name: array for name, array in arrays(feedback).items()}
     return named
 
@@ -128,34 +128,34 @@ def transformed(case, spec, batches):
 
 
 def differences(algorithm, expected, found):
-    words = []
+    found_differences = []
     for prefix in sorted({name.rpartition("/")[0] for name in expected | found}):
         of = lambda names: [name for name in names if name.rpartition("/")[0] == prefix]
         stage = prefix.split("/")[-1]
         order = list if stage in STAGES else sorted
         if order(of(expected)) != order(of(found)):
-            words.append(f"arrays {of(found)}, reference {of(expected)}")
+            found_differences.append(f"arrays {of(found)}, reference {of(expected)}")
     for name in expected.keys() & found.keys():
         theirs, ours = expected[name], found[name]
-        # At one node the reference loses axes.
-        place = name.split("/")[0] + "/" if name.startswith("next_") else ""
-        nodes = found[f"{place}input/pos"].shape[-1] if f"{place}input/pos" in found else None
+        # With one node the reference drops axes.
+        prefix = name.split("/")[0] + "/" if name.startswith("next_") else ""
+        nodes = found[f"{prefix}input/pos"].shape[-1] if f"{prefix}input/pos" in found else None
         if nodes == 1 and theirs.size == ours.size:
             theirs = theirs.reshape(ours.shape)
         if (theirs.dtype, theirs.shape) != (ours.dtype, ours.shape):
-            words.append(f"{name}: {ours.dtype} {ours.shape}, reference {theirs.dtype} {theirs.shape}")
+            found_differences.append(f"{name}: {ours.dtype} {ours.shape}, reference {theirs.dtype} {theirs.shape}")
             continue
         inexact = (algorithm, name.split("/")[-1]) in INEXACT
         wrong = ~(np.abs(theirs - ours) <= TOLERANCE) if inexact else theirs != ours
         if np.any(wrong):
             cell = tuple(int(axis) for axis in np.argwhere(wrong)[0])
             count = int(np.sum(wrong))
-            words.append(f"{name}{list(cell)}: {ours[cell]!r}, reference {theirs[cell]!r} ({count} of {ours.size} cells)")
-    return words
+            found_differences.append(f"{name}{list(cell)}: {ours[cell]!r}, reference {theirs[cell]!r} ({count} of {ours.size} cells)")
+    return found_differences
 
 
-def check_the_comparison():
-    """A comparison that cannot fail would be worse than none."""
+def check_comparison():
+    """Checks that the comparison detects differences."""
     good = {"input/pos": np.arange(4.0), "input/x": np.ones(4), "lengths": np.ones(1)}
     assert not differences("bfs", good, dict(good))
     bad = [

@@ -1,8 +1,8 @@
-"""The numbers of `cargo xtask compare training --json FILE` as Markdown tables, for docs/performance.md.
+"""Prints the results of `cargo xtask compare training --json FILE` as Markdown tables for docs/performance.md.
 
     performance_table.py FILE..
 
-A table for training and one for evaluation, a row for each case of each file, and the geometric mean of the ratios.
+One table for training and one for evaluation, with a row per case and the geometric mean of the ratios.
 """
 import argparse
 import json
@@ -26,25 +26,25 @@ def main():
 
 def table(part, rows):
     mean = geometric_mean([row[part]["ratio"] for row in rows])
-    title = "A step of training" if part == "training" else "An evaluation"
+    title = "Training step" if part == "training" else "Evaluation"
     last = f"Geometric mean of the ratios: {mean:.1f}x." if mean else ""
     return "\n".join([f"{title}:", "", HEAD, *(line(row["case"], row[part]) for row in rows), "", last]).rstrip()
 
 
-def line(case, found):
-    theirs, ours = found["reference"], found["ours"]
-    milliseconds = lambda of: format(statistics.median(of["milliseconds"]), ".1f")
-    megabytes = lambda of: format(of["peak_bytes"] / MB, ".0f")
+def line(case, results):
+    theirs, ours = results["reference"], results["ours"]
+    milliseconds = lambda cost: format(statistics.median(cost["milliseconds"]), ".1f")
+    megabytes = lambda cost: format(cost["peak_bytes"] / MB, ".0f")
     cells = [
         case["algorithm"] + (", generalist" if case["data"] == "generalist" else ""),
         case["processor"],
         case["size"],
         milliseconds(theirs) if theirs else "does not fit",
         milliseconds(ours),
-        f"{found['ratio']:.1f}x" if found["ratio"] else "-",
+        f"{results['ratio']:.1f}x" if results["ratio"] else "-",
         megabytes(theirs) if theirs else "-",
         megabytes(ours),
-        f"{found['share_of_peak']:.0%}" if found["share_of_peak"] else "-",
+        f"{results['share_of_peak']:.0%}" if results["share_of_peak"] else "-",
     ]
     return f"| {' | '.join(map(str, cells))} |"
 

@@ -1,8 +1,8 @@
-"""What NumPy's legacy RandomState draws: golden/random.json.
+"""Draws of NumPy's legacy RandomState: golden/random.json.
 
-Every method that the samplers use, with and without a size, one after another on one stream, so that a method that takes too
-much or too little of the stream spoils the rest. Then the first words of generators that are seeded by a list, as each sample
-of a set that is seeded in parallel has its own: [seed, the sample's low 32 bits, its high 32 bits].
+Every method that the samplers use, with and without a size, in sequence on one stream: a method that consumes too much or too
+little of the stream changes all later draws. Then the first words of generators seeded by a list, as every sample of a set that
+is sampled in parallel has one: [seed, low 32 bits of the sample's index, high 32 bits].
 """
 import numpy as np
 

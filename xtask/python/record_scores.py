@@ -1,11 +1,11 @@
-"""What the reference's `evaluate` and `evaluate_hints` say of predictions: golden/scores.json.
+"""Scores of the reference's `evaluate` and `evaluate_hints`: golden/scores.json.
 
-Cases are named after what they show. Predictions are soft where a network's are. A score that is not a number is null; a case
-that the reference refuses has an `error` in place of a `result`.
+The name of a case says what it tests. Predictions are soft where a network's are. NaN scores are null; a case that the reference
+refuses has an `error` instead of a `result`.
 """
 import numpy as np
 
-import golden
+import golden_format
 from reference import VERSIONS, evaluation, probing
 
 NODES = 4
@@ -21,32 +21,32 @@ def record():
 
 
 def output_case(name, truth, predictions):
-    truth = [probing.DataPoint(*of) for of in truth]
-    predictions = {of[0]: probing.DataPoint(*of) for of in predictions}
+    truth = [probing.DataPoint(*data_point) for data_point in truth]
+    predictions = {data_point[0]: probing.DataPoint(*data_point) for data_point in predictions}
     case = {
         "name": name,
-        "truth": [golden.point("output", of) for of in truth],
-        "predictions": [golden.point("output", of) for of in predictions.values()],
+        "truth": [golden_format.point("output", data_point) for data_point in truth],
+        "predictions": [golden_format.point("output", data_point) for data_point in predictions.values()],
     }
     try:
         scores = evaluation.evaluate(tuple(truth), predictions)
     except ValueError as error:
         return case | {"error": str(error)}
-    return case | {"result": {score: golden.number(float(value)) for score, value in scores.items()}}
+    return case | {"result": {score: golden_format.number(float(value)) for score, value in scores.items()}}
 
 
 def hint_case(name, lengths, truth, predictions):
-    truth = [probing.DataPoint(*of) for of in truth]
-    predictions = [{of[0]: probing.DataPoint(*of) for of in step} for step in predictions]
+    truth = [probing.DataPoint(*data_point) for data_point in truth]
+    predictions = [{data_point[0]: probing.DataPoint(*data_point) for data_point in step} for step in predictions]
     lengths = np.array(lengths, dtype=np.float64)
     scores = evaluation.evaluate_hints(tuple(truth), lengths, predictions)
     return {
         "name": name,
-        "lengths": golden.array(lengths),
-        "truth": [golden.point("hint", of) for of in truth],
-        "predictions": [[golden.point("hint", of) for of in step.values()] for step in predictions],
+        "lengths": golden_format.array(lengths),
+        "truth": [golden_format.point("hint", data_point) for data_point in truth],
+        "predictions": [[golden_format.point("hint", data_point) for data_point in step.values()] for step in predictions],
         "result": {
-            score: golden.numbers(value) if score.endswith("_along_time") else golden.number(float(value))
+            score: golden_format.numbers(value) if score.endswith("_along_time") else golden_format.number(float(value))
             for score, value in scores.items()
         },
     }
@@ -57,7 +57,7 @@ def one_hot(classes, count):
 
 
 def soft(random, shape):
-    """Like what a network says, in few decimals, so that ties and halves do occur."""
+    """Like a network's predictions, with few decimals, so that ties and values of exactly one half occur."""
     return np.round(random.uniform(size=shape), 2)
 
 
@@ -90,8 +90,8 @@ def output_cases():
     yield "mask_one: the first of equals is meant", *of_type(
         "node", "mask_one", hard, [[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 1, 1.0]]
     )
-    unasked = np.array([[1, 0, 0, 0], [0, -1, 0, 1], [0, 0, 1, 0.0]])
-    yield "mask_one: rows that are not asked do not count", *of_type("node", "mask_one", unasked, soft(random, (3, NODES)))
+    masked = np.array([[1, 0, 0, 0], [0, -1, 0, 1], [0, 0, 1, 0.0]])
+    yield "mask_one: rows that are not asked do not count", *of_type("node", "mask_one", masked, soft(random, (3, NODES)))
     yield "mask_one: no row is asked", *of_type("node", "mask_one", np.full((2, NODES), -1.0), soft(random, (2, NODES)))
 
     classes = one_hot(random.randint(0, 3, (3, NODES)), 3)
@@ -127,9 +127,9 @@ def output_cases():
 
     right = of_type("node", "mask_one", hard, hard, "start")
     partly = of_type("node", "mask_one", hard, one_hot([0, 0, 1], NODES), "end")
-    unasked = of_type("node", "mask_one", np.full((3, NODES), -1.0), hard, "end")
+    masked = of_type("node", "mask_one", np.full((3, NODES), -1.0), hard, "end")
     yield "several outputs: the score is the mean of theirs", right[0] + partly[0], right[1] + partly[1]
-    yield "several outputs: one that is not a number spoils the mean", right[0] + unasked[0], right[1] + unasked[1]
+    yield "several outputs: one that is not a number spoils the mean", right[0] + masked[0], right[1] + masked[1]
     order = [[0, 0, 1, 2]]
     yield "should_be_permutation: has no score", *of_type("node", "should_be_permutation", order, order)
 

@@ -1,16 +1,16 @@
-"""Small sets of every algorithm with every probe: golden/trajectories/ALGORITHM.json.
+"""A small set of every algorithm with all probes: golden/trajectories/ALGORITHM.json.
 
-`next_word` is the 32-bit word that the generator draws after the set: a sampler that drew too much or too little gets another.
+`next_word` is the generator's next 32-bit word after the set: it differs if a sampler draws too much or too little.
 """
 import numpy as np
 
-import golden
+import golden_format
 from reference import ALGORITHMS, VERSIONS, build
 
 SEED = 1
 COUNT = 3
 SIZE = 6
-# Where six nodes show too little: strings need room to match, communities to be more than single nodes.
+# Algorithms for which six nodes are too few: strings need room for matches, communities more than one node.
 SIZES = {
     "bridges": 8,
     "articulation_points": 8,
@@ -30,5 +30,5 @@ def case(algorithm):
     size = SIZES.get(algorithm, SIZE)
     sampler, _ = build(algorithm, COUNT, SEED, size)
     recorded = {"versions": VERSIONS, "algorithm": algorithm, "size": size, "count": COUNT, "seed": SEED}
-    recorded |= golden.batch(sampler.next())
+    recorded |= golden_format.batch(sampler.next())
     return recorded | {"next_word": int(sampler._rng.randint(2**32, dtype=np.int64))}

@@ -1,18 +1,18 @@
-"""What the reference's changes to batches do: golden/transforms.json.
+"""Results of the reference's transforms of batches: golden/transforms.json.
 
-Each case gives the batches before, which the sampler of an algorithm makes, and the batches after. A case that the reference
-refuses has an `error` in place of `after`. The dtype of an array is part of it: permutations come out as float32.
+Each case contains the sampled batches before the transform and the batches after it. A case that the reference refuses has an
+`error` instead of `after`. Dtypes are recorded too: permutations become float32.
 """
 import copy
 
 import numpy as np
 
-import golden
+import golden_format
 from reference import VERSIONS, build, dataset, samplers
 
 
 def record():
-    return {"versions": VERSIONS, "cases": [case(**of) for of in cases()]}
+    return {"versions": VERSIONS, "cases": [case(**settings) for settings in cases()]}
 
 
 def cases():
@@ -34,8 +34,8 @@ def case(transform, algorithm, size, batches, seed=5, **settings):
     sampler, spec = build(algorithm, -1, seed, size, track_max_steps=False)
     before = [sampler.next(count) for count in batches]
     recorded = {"transform": transform, "algorithm": algorithm, "size": size, "batches": batches, "seed": seed, **settings}
-    recorded["before"] = [golden.batch(batch) for batch in before]
-    # random_pos writes into what it is given.
+    recorded["before"] = [golden_format.batch(batch) for batch in before]
+    # random_pos modifies its input.
     source = iter(copy.deepcopy(before))
     if transform == "random_pos":
         after = samplers.process_random_pos(source, np.random.RandomState(settings["position_seed"]))
@@ -46,13 +46,13 @@ def case(transform, algorithm, size, batches, seed=5, **settings):
     else:
         after = dataset.chunkify(source, settings["chunk_length"])
     try:
-        recorded["after"] = [golden.batch(batch) for batch in to_the_end(after)]
+        recorded["after"] = [golden_format.batch(batch) for batch in until_exhausted(after)]
     except AssertionError:
         recorded["error"] = "AssertionError"
     return recorded
 
 
-def to_the_end(batches):
+def until_exhausted(batches):
     """The reference's generators end in a RuntimeError when their source does."""
     while True:
         try:

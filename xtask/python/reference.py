@@ -1,7 +1,4 @@
-"""The reference, imported quietly. Every other script goes through here.
-
-Run alone, it says what is installed.
-"""
+"""Imports the reference without its warnings, for all other scripts. As a script, prints the installed versions."""
 import contextlib
 import os
 import platform
@@ -14,19 +11,19 @@ warnings.filterwarnings("ignore")
 
 
 @contextlib.contextmanager
-def silence():
-    """Closes the mouth of libraries that write to stderr past Python while they load."""
-    stderr, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
+def quiet_stderr():
+    """Discards stderr at the level of the process: native libraries print while they load."""
+    stderr, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
     try:
         yield
     finally:
         os.dup2(stderr, 2)
         os.close(stderr)
-        os.close(nowhere)
+        os.close(null)
 
 
-with silence():
+with quiet_stderr():
     import clrs
     import numpy as np
     from absl import logging
@@ -35,7 +32,7 @@ with silence():
 logging.set_verbosity(logging.ERROR)
 
 ALGORITHMS = list(specs.CLRS_30_ALGS) + [name for name in specs.SPECS if name not in specs.CLRS_30_ALGS]
-"""The thirty of the benchmark in its order, then the others."""
+"""The thirty algorithms of the benchmark in its order, then the others."""
 
 STAGES = ("input", "hint", "output")
 
@@ -43,28 +40,28 @@ VERSIONS = {"dm-clrs": clrs.__version__, "numpy": np.__version__}
 
 
 def build(algorithm, count, seed, size, **options):
-    """A sampler; lists among the options become tuples."""
+    """A sampler and its spec. Lists among the options become tuples."""
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
     return samplers.build_sampler(algorithm, count, seed=seed, length=size, **options)
 
 
-def samples(feedback, which):
-    """Some samples of a set, by their places."""
-    which = list(which)
-    cut = lambda points, axis: samplers._subsample_data(points, which, axis)
+def samples(feedback, indices):
+    """The samples of a set with the given indices."""
+    indices = list(indices)
+    cut = lambda points, axis: samplers._subsample_data(points, indices, axis)
     inputs, hints, lengths = feedback.features
-    return samplers.Feedback(samplers.Features(cut(inputs, 0), cut(hints, 1), lengths[which]), cut(feedback.outputs, 0))
+    return samplers.Feedback(samplers.Features(cut(inputs, 0), cut(hints, 1), lengths[indices]), cut(feedback.outputs, 0))
 
 
 def points(feedback):
-    """Every data point with its stage: inputs, hints, outputs."""
-    for stage, of_stage in zip(STAGES, (feedback.features.inputs, feedback.features.hints, feedback.outputs)):
-        for point in of_stage:
+    """All data points with their stages: inputs, hints, outputs."""
+    for stage, data_points in zip(STAGES, (feedback.features.inputs, feedback.features.hints, feedback.outputs)):
+        for point in data_points:
             yield stage, point
 
 
 def arrays(feedback):
-    """The arrays by the names of `clrs sample`: input/pos, ..., and lengths or the marks of chunks."""
+    """The arrays by the names that `clrs sample` uses: input/pos, .., and lengths or chunk boundaries."""
     named = {f"{stage}/{point.name}": np.asarray(point.data) for stage, point in points(feedback)}
     for name in ("lengths", "is_first", "is_last"):
         if hasattr(feedback.features, name):

@@ -1,10 +1,10 @@
-"""Parameters of dm-clrs as our files, and back: docs/weights.md says how they are called.
+"""Converts parameters between dm-clrs and clrs; docs/weights.md documents their names.
 
-    weights.py to-safetensors best.pkl out.safetensors     what `BaselineModel.save_model` wrote, for `clrs train --weights`
-    weights.py to-pickle best.safetensors best.pkl         a checkpoint of ours, for `BaselineModel.restore_model`
+    weights.py to-safetensors best.pkl out.safetensors     a file of `BaselineModel.save_model`, for `clrs train --weights`
+    weights.py to-pickle best.safetensors best.pkl         a checkpoint of `clrs train`, for `BaselineModel.restore_model`
 
-It needs NumPy and safetensors, but neither dm-clrs nor JAX. A pickle can run any code when it is read as Python means it; here
-only NumPy's arrays are made, and everything else in the file (the state of the optimiser) is passed over.
+Requires NumPy and safetensors, but neither dm-clrs nor JAX. Unpickling can run arbitrary code; here only NumPy arrays are created,
+and everything else in the file (the state of the optimizer) is ignored.
 """
 import argparse
 import json
@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 ALLOWED = {"_reconstruct", "_frombuffer", "ndarray", "dtype", "scalar"}
-HEAD = "clrs.checkpoint"
+META_KEY = "clrs.checkpoint"
 
 
 def main():
@@ -35,15 +35,15 @@ def main():
 def to_safetensors(source, target):
     with open(source, "rb") as file:
         try:
-            saved = Arrays(file).load()
-        except Exception as error:  # a pickle is a program, and may fail as one
-            sys.exit(f"{source}: no pickle of arrays ({error})")
+            saved = ArrayUnpickler(file).load()
+        except Exception as error:  # unpickling can raise anything
+            sys.exit(f"{source}: not a pickle of arrays ({error})")
     if not isinstance(saved, dict) or not isinstance(saved.get("params"), dict):
-        sys.exit(f"{source}: not what save_model writes: it holds no `params`")
-    named = {f"{module}/{name}": value for module, of in saved["params"].items() for name, value in of.items()}
+        sys.exit(f"{source}: not a file of save_model: `params` is missing")
+    named = {f"{module}/{name}": value for module, values in saved["params"].items() for name, value in values.items()}
     for name, value in named.items():
         if not isinstance(value, np.ndarray) or value.dtype != np.float32:
-            sys.exit(f"{source}: `{name}` is no array of float32")
+            sys.exit(f"{source}: `{name}` is not a float32 array")
     save_file({name: np.ascontiguousarray(value) for name, value in named.items()}, target)
     return len(named)
 
@@ -51,12 +51,12 @@ def to_safetensors(source, target):
 def to_pickle(source, target):
     try:
         with safe_open(source, "numpy") as file:
-            head = json.loads((file.metadata() or {}).get(HEAD, "{}"))
+            meta = json.loads((file.metadata() or {}).get(META_KEY, "{}"))
             named = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
-        sys.exit(f"{source}: no whole safetensors file ({error})")
+        sys.exit(f"{source}: not a complete safetensors file ({error})")
     if not any(name.startswith("net/") for name in named):
-        references = head.get("reference") or sys.exit(f"{source}: it does not say what its parameters are called in dm-clrs")
+        references = meta.get("reference") or sys.exit(f"{source}: the names of its parameters in dm-clrs are missing")
         named = {reference: named[name] for name, reference in references.items()}
     params = {}
     for name, value in sorted(named.items()):
@@ -67,17 +67,17 @@ def to_pickle(source, target):
     return len(named)
 
 
-class Arrays(pickle.Unpickler):
-    """Reads arrays, and something without use for everything else."""
+class ArrayUnpickler(pickle.Unpickler):
+    """Unpickles NumPy arrays; everything else becomes an `Ignored`."""
 
     def find_class(self, module, name):
         if module.partition(".")[0] == "numpy" and name in ALLOWED:
             return super().find_class(module, name)
-        return Other
+        return Ignored
 
 
-class Other:
-    """Stands for what is passed over."""
+class Ignored:
+    """Placeholder for values that are not arrays."""
 
     def __new__(cls, *_args, **_options):
         return super().__new__(cls)

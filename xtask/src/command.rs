@@ -4,26 +4,49 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
-/// The cargo that runs this command, at the root of the repository.
+/// Root folder of the repository.
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository").to_owned()
+}
+
+/// Folder for what is installed once and used by every clone: `$CLRS_CACHE`, or `clrs-rs` in the user's cache folder.
+pub(crate) fn cache_folder() -> Result<PathBuf> {
+    let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    folder("CLRS_CACHE")
+        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("clrs-rs")))
+        .or_else(|| Some(folder("HOME").or_else(|| folder("USERPROFILE"))?.join(".cache").join("clrs-rs")))
+        .ok_or_else(|| anyhow!("no cache folder found; set CLRS_CACHE to a folder"))
+}
+
+/// The cargo that runs this command, in the root folder.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(crate::root());
+    command.args(arguments).current_dir(root());
     command
 }
 
-/// Runs a command whose output the user sees; fails if it does.
+/// Runs a command and shows its output. An exit code other than 0 is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot run `{}`", shown(command)))?;
+    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot run `{}`", command_line(command)))?;
     if !status.success() {
-        bail!("`{}` failed ({status})", shown(command));
+        bail!("`{}` failed ({status})", command_line(command));
     }
     Ok(())
 }
 
-/// A command as one would type it.
-pub(crate) fn shown(command: &Command) -> String {
+/// Runs a command and returns what it prints. An exit code other than 0 is an error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot run `{}`", command_line(command)))?;
+    if !output.status.success() {
+        bail!("`{}` failed ({}): {}", command_line(command), output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("the output of `{}` is not UTF-8", command_line(command)))
+}
+
+/// A command as it would be typed.
+pub(crate) fn command_line(command: &Command) -> String {
     let mut text = command.get_program().to_string_lossy().into_owned();
     for argument in command.get_args() {
         let _ = write!(text, " {}", argument.to_string_lossy());
@@ -31,15 +54,21 @@ pub(crate) fn shown(command: &Command) -> String {
     text
 }
 
-/// The binary `clrs`, built. It lies where this program does.
+/// Builds the binary `clrs` and returns its path.
 pub(crate) fn clrs() -> Result<PathBuf> {
-    // With examples, which have the dependencies of tests: others then have the same features, and are not built again.
+    // Examples use the dependencies of tests: building them here too keeps the features, so nothing is built twice.
     run(&mut cargo(&["build", "--release", "--quiet", "--locked", "--workspace", "--bin", "clrs", "--examples"]))?;
-    beside("clrs")
+    built("clrs")
 }
 
-/// A program that was built where this one was.
-pub(crate) fn beside(name: &str) -> Result<PathBuf> {
-    let here = std::env::current_exe().context("cannot say where this program lies")?;
-    Ok(here.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+/// Path of a program in the target folder that this program was built into.
+pub(crate) fn built(name: &str) -> Result<PathBuf> {
+    let this = std::env::current_exe().context("the path of this program is unknown")?;
+    Ok(this.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// The target triple of this machine.
+pub(crate) fn host() -> Result<String> {
+    let version = output(Command::new("rustc").arg("-vV"))?;
+    version.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("`rustc -vV` prints no host")
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask goldens`: what the reference does, written down in `golden/` for tests that run without it.
+//! `cargo xtask goldens`: records results of the reference in `golden/`, for tests that run without it.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -13,22 +13,22 @@ pub(crate) enum Golden {
     Random,
     /// Scores of predictions
     Scores,
-    /// Changes to batches
+    /// Transforms of batches
     Transforms,
-    /// A small set of every algorithm, every probe
+    /// A small set of every algorithm with all probes
     Trajectories,
-    /// The network on small batches: every processor, every kind of probe; takes ten minutes
+    /// Networks on small batches, for every processor and kind of probe; takes ten minutes
     Networks,
-    /// Digests of the benchmark's ninety sets; takes ten minutes and 5 GB of memory
+    /// Digests of the benchmark's 90 sets; takes ten minutes and 5 GB of memory
     Clrs30,
 }
 
 impl Golden {
-    /// All that take seconds.
+    /// The kinds that take seconds.
     pub(crate) const QUICK: [Golden; 4] = [Golden::Random, Golden::Scores, Golden::Transforms, Golden::Trajectories];
 }
 
-/// Rewrites goldens, or fails where one would change.
+/// Rewrites goldens; with `check`, fails if one would change.
 pub(crate) fn record(kinds: &[Golden], check: bool) -> Result<()> {
     let reference = Reference::prepare()?;
     let mut script = reference.script("goldens.py");

@@ -1,28 +1,29 @@
-//! The project's own commands: `cargo xtask COMMAND`.
+//! The project's commands: `cargo xtask COMMAND`.
 //!
-//! `test` is the one test command. What it and the others compare with is the reference, dm-clrs, which `reference` installs
-//! into an environment of its own, outside the clone. The comparisons themselves are Python, in `xtask/python`, since that is
-//! where the reference lives; the commands here prepare it and start them.
+//! `test` is the command that CI runs. Comparisons are with the reference, dm-clrs, which `reference` installs into a virtual
+//! environment outside the clone. Their Python part is in `xtask/python`; the commands here prepare the environment and run it.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a terminal")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands print to a terminal")]
 
 mod command;
 mod compare;
 mod devices;
 mod exports;
+mod fuzz;
 mod goldens;
 mod hashes;
+mod modules;
+mod package;
 mod parity;
 mod reference;
 mod sanitize;
 mod test;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The project's own commands.
+/// The project's commands.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -32,66 +33,77 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Formatting, lints, tests, documentation, goldens and parity with the reference: all that CI does
+    /// Run everything that CI runs: formatting, lints, tests, documentation, comparisons with the reference
     Test {
-        /// This stage alone
+        /// Run only this stage
         #[arg(long)]
         only: Option<test::Stage>,
     },
-    /// Time every kernel: microseconds, rate, and share of what the machine can do
+    /// Time every kernel: microseconds, rate, and share of the machine's peak
     Bench {
-        /// Those whose names have this in them; all if not said
+        /// Only kernels whose names contain this
         #[arg(default_value = "")]
         name: String,
-        /// How long; the more, the less others on the machine matter
+        /// Total time; longer is less sensitive to other load on the machine
         #[arg(long, default_value_t = 20)]
         seconds: u32,
     },
-    /// Measure ours beside the reference
+    /// Measure time and memory beside the reference
     Compare {
         #[command(subcommand)]
         comparison: compare::Comparison,
     },
-    /// Build for a graphics card, compare networks there with recordings of the reference, and train one
+    /// Build for a GPU, compare networks there with fixtures of the reference, and train one
     ///
-    /// Without a card, wgpu runs on a Vulkan driver in software. On Debian and its relatives, root gets one installed.
+    /// Without a GPU, wgpu runs on a software Vulkan driver. On Debian and Ubuntu, it is installed if the user is root.
     Devices {
-        /// Which device
+        /// The device
         #[arg(long, value_enum, default_value_t = devices::Device::Wgpu)]
         device: devices::Device,
     },
-    /// Write down in golden/ what the reference does
+    /// Record results of the reference in golden/
     Goldens {
-        /// Which; all if none is named
+        /// Kinds of goldens [default: all]
         kinds: Vec<goldens::Golden>,
-        /// Change nothing; fail where a file would change
+        /// Change nothing; fail if a file would change
         #[arg(long)]
         check: bool,
     },
-    /// Open what `clrs export` writes with those it is for: the reference's client, numpy, `datasets`
+    /// Read exported files with the programs they are for: the reference's client, `NumPy`, `datasets`, `TensorBoard`
     Exports {
-        /// Of these algorithms, comma-separated; a few small ones if none is named
+        /// Algorithms, comma-separated [default: a few small ones]
         #[arg(long, value_delimiter = ',')]
         algorithms: Vec<String>,
     },
-    /// Write down the content hashes of the benchmark's sets, by which the library knows them
+    /// Fuzz a reader of untrusted input with libFuzzer
+    Fuzz {
+        /// The reader
+        reader: fuzz::Reader,
+        /// How long
+        #[arg(long, default_value_t = 10.0)]
+        minutes: f64,
+        /// Then minimize the inputs found into fuzz/corpus
+        #[arg(long)]
+        update: bool,
+    },
+    /// Pin the content hashes of the benchmark's sets
     Hashes {
-        /// Change nothing; fail where a hash would change
+        /// Change nothing; fail if a hash would change
         #[arg(long)]
         check: bool,
     },
-    /// Compare `clrs sample` with the reference, every array
+    /// Compare `clrs sample` with the reference, array by array
     Parity {
-        /// Large sizes, other seeds, every value of every option: some minutes
+        /// Large sizes, more seeds, every value of every option; takes minutes
         #[arg(long)]
         full: bool,
-        /// Only these, comma-separated
+        /// Only these algorithms, comma-separated
         #[arg(long, value_delimiter = ',')]
         algorithms: Vec<String>,
     },
-    /// Install the reference into an environment of its own, and say where its Python is
+    /// Install the reference into a virtual environment and print the path of its Python
     Reference,
-    /// Test the kernels under `AddressSanitizer` and valgrind: a quarter of an hour
+    /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
     Sanitize,
 }
 
@@ -103,6 +115,7 @@ fn main() -> ExitCode {
         Task::Devices { device } => devices::compare(device),
         Task::Goldens { kinds, check } => goldens::record(&kinds, check),
         Task::Exports { algorithms } => exports::compare(&algorithms),
+        Task::Fuzz { reader, minutes, update } => fuzz::fuzz(reader, minutes, update),
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Sanitize => sanitize::kernels(),
@@ -117,13 +130,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Kernels have no dependencies: their package alone is built quickly, and nothing else is built anew.
+/// Builds only the package of the kernels, which has no dependencies, and runs its benchmarks.
 fn bench(name: &str, seconds: u32) -> anyhow::Result<()> {
     let arguments = ["run", "--release", "--quiet", "--package", "clrs-kernels", "--example", "bench", "--"];
     command::run(command::cargo(&arguments).args([&seconds.to_string(), name]))
-}
-
-/// The root of the repository.
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository").to_owned()
 }

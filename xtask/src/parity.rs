@@ -1,11 +1,11 @@
-//! `cargo xtask parity`: `clrs sample` against the reference, every array of many sets.
+//! `cargo xtask parity`: compares `clrs sample` with the reference, array by array.
 
 use anyhow::Result;
 
 use crate::command::{clrs, run};
 use crate::reference::Reference;
 
-/// Compares; `full` takes the large matrix.
+/// Compares all cases of `cases.py`: the small matrix, or the full one.
 pub(crate) fn compare(full: bool, algorithms: &[String]) -> Result<()> {
     let reference = Reference::prepare()?;
     let mut script = reference.script("parity.py");

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold, cheapest first.
+//! `cargo xtask test`: everything that CI checks, cheapest first.
 
 use std::time::{Duration, Instant};
 
@@ -7,24 +7,28 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::{exports, parity};
+use crate::{exports, modules, package, parity};
 
-/// A part of the test command.
+/// A stage of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
     /// The code is formatted
     Format,
-    /// clippy has no word to say
+    /// The modules of each crate have no cyclic dependencies
+    Modules,
+    /// Every crate can be packaged, with the files it needs
+    Package,
+    /// clippy has no warnings
     Lints,
     /// Unit, contract, golden and documentation tests
     Tests,
-    /// The documentation builds, with no dead link
+    /// The documentation builds without warnings
     Docs,
-    /// The goldens are what the reference says
+    /// The goldens agree with the reference
     Goldens,
-    /// `clrs sample` gives what the reference gives
+    /// `clrs sample` agrees with the reference
     Parity,
-    /// Exports are what others read
+    /// Other programs read exported files and training metrics
     Exports,
 }
 
@@ -33,10 +37,12 @@ impl Stage {
         self.to_possible_value().expect("no stage is hidden").get_name().to_owned()
     }
 
-    // The release profile everywhere: numeric code is slow without it, and dependencies are then built once.
+    // The release profile everywhere: numeric code is slow without it, and dependencies are built once.
     fn run(self) -> Result<()> {
         match self {
             Stage::Format => run(&mut cargo(&["fmt", "--all", "--check"])),
+            Stage::Modules => modules::check(),
+            Stage::Package => package::check(),
             Stage::Lints => {
                 let clippy = |of: &[&str]| {
                     run(cargo(&["clippy", "--release", "--quiet", "--locked"]).args(of).args(["--", "--deny", "warnings"]))
@@ -56,19 +62,19 @@ impl Stage {
     }
 }
 
-/// Runs all stages, or one; stops at the first that fails.
+/// Runs all stages, or one; stops at the first failure.
 pub(crate) fn run_stages(only: Option<Stage>) -> Result<()> {
     let mut times: Vec<(String, Duration)> = Vec::new();
     for stage in Stage::value_variants().iter().copied().filter(|&stage| only.is_none_or(|only| only == stage)) {
         let name = stage.name();
         println!("== {name}");
         let start = Instant::now();
-        stage.run().with_context(|| format!("{name} failed (to repeat just that: cargo xtask test --only {name})"))?;
+        stage.run().with_context(|| format!("{name} failed (to repeat only this stage: cargo xtask test --only {name})"))?;
         println!("== {name}: {:.1} s", start.elapsed().as_secs_f64());
         times.push((name, start.elapsed()));
     }
     let total: Duration = times.iter().map(|(_, time)| time).sum();
     let times: Vec<String> = times.iter().map(|(name, time)| format!("{name} {:.0} s", time.as_secs_f64())).collect();
-    println!("== all well in {:.0} s: {}", total.as_secs_f64(), times.join(", "));
+    println!("== all stages passed in {:.0} s: {}", total.as_secs_f64(), times.join(", "));
     Ok(())
 }

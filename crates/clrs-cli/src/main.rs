@@ -1,6 +1,9 @@
-//! The binary `clrs`: one file per verb, no logic of its own.
+//! The binary `clrs`: one file per verb, which translates between the command line and the libraries.
+#![expect(clippy::doc_markdown, reason = "doc comments of arguments are help texts")]
 
 mod arguments;
+mod error;
+mod memory;
 mod progress;
 mod table;
 mod verbs;
@@ -9,12 +12,10 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use clrs_store::generate::GenerateError;
-use clrs_store::{StoreError, StoreErrorKind};
 
 use verbs::Verb;
 
-/// The CLRS Algorithmic Reasoning Benchmark: thirty textbook algorithms that tell what they do, step by step.
+/// The CLRS Algorithmic Reasoning Benchmark: run textbook algorithms step by step, generate data, train and evaluate networks
 #[derive(Parser)]
 #[command(name = "clrs", version, max_term_width = 110)]
 struct Cli {
@@ -22,55 +23,23 @@ struct Cli {
     verb: Verb,
 }
 
-/// The user's mistake, or the world's; a mistake of ours is a panic.
+/// Exit code for what the user or the environment can change: arguments, files, a full disk. Also clap's code.
 const USER_ERROR: u8 = 2;
-const OUR_ERROR: i32 = 1;
+/// Exit code for a defect of this program: a panic.
+const INTERNAL_ERROR: i32 = 1;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        let _ = writeln!(io::stderr(), "clrs: this is a mistake of ours, please report it: {panic}");
-        std::process::exit(OUR_ERROR);
+        let _ = writeln!(io::stderr(), "clrs: internal error (please report it): {panic}");
+        std::process::exit(INTERNAL_ERROR);
     }));
     match Cli::parse().verb.run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads our output may stop: `clrs list | head -1`.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // The reader of the output has seen enough: `clrs list | head -1`.
+        Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "clrs: {}{}", one_line(&error), way_out(&error));
+            let _ = writeln!(io::stderr(), "clrs: {}", error::one_line(&error));
             ExitCode::from(USER_ERROR)
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| {
-        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        io.or_else(|| cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind))
-    };
-    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
-}
-
-/// What the user can do about errors of the libraries, which know no flags.
-fn way_out(error: &anyhow::Error) -> &'static str {
-    let store = error.chain().find_map(|cause| cause.downcast_ref::<StoreError>()).map(|error| &error.kind);
-    let generate = error.chain().find_map(|cause| cause.downcast_ref::<GenerateError>());
-    match (store, generate) {
-        (Some(StoreErrorKind::Exists), _) | (_, Some(GenerateError::Conflict { .. })) => " (--force replaces it)",
-        (_, Some(GenerateError::Store(error))) if matches!(error.kind, StoreErrorKind::Exists) => " (--force replaces it)",
-        (_, Some(GenerateError::Store(_))) => "; --force makes a set anew",
-        (Some(StoreErrorKind::NoSplit(_)), _) => " (--split)",
-        _ => "",
-    }
-}
-
-/// The error and its causes, those that only repeat the one before left out.
-fn one_line(error: &anyhow::Error) -> String {
-    let mut line = String::new();
-    for cause in error.chain().map(|cause| cause.to_string().replace('\n', " ")) {
-        if !line.contains(&cause) {
-            line += if line.is_empty() { "" } else { ": " };
-            line += &cause;
-        }
-    }
-    line
 }

@@ -1,33 +1,32 @@
-//! Making sets as a user does: with any number of threads, in parts, stopped halfway, onto a full disk.
+//! Generating sets as a user does: with any number of threads, in shards, interrupted, onto a full disk.
 
 mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use common::{clrs, path, run, text};
+use common::{clrs, path, refusal, run, stdout, text, wait_until};
 
-fn sets(folder: &Path) -> Vec<PathBuf> {
-    let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("readable").path());
+fn sets(dir: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().map(|file| file.expect("readable").path());
     let mut sets: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|extension| extension == "arrow")).collect();
     sets.sort();
     sets
 }
 
-/// Enough sets that several are under way when the program is killed.
+/// Twelve sets, so that several are incomplete when the program is killed.
 const MANY: [&str; 8] =
     ["generate", "--benchmark", "clrs30", "--algorithms", "bfs,bridges,quicksort,floyd_warshall", "--threads", "2", "--out"];
 
 #[test]
 fn files_are_the_same_with_any_number_of_threads() {
-    let made: Vec<Vec<Vec<u8>>> = ["1", "2", "7"]
+    let files: Vec<Vec<Vec<u8>>> = ["1", "2", "7"]
         .map(|threads| {
-            let folder = tempfile::tempdir().expect("a folder");
-            // One set: all threads share it. Three: each has its own.
+            let dir = tempfile::tempdir().expect("a directory");
+            // One set: all threads share it. Seven: each thread has its own.
             for algorithms in ["bridges", "bfs,dfs,quickselect,heapsort,dijkstra,bubble_sort,minimum"] {
-                let out = path(folder.path());
-                let made = run(&[
+                let out = path(dir.path());
+                let output = run(&[
                     "generate",
                     "--algorithms",
                     algorithms,
@@ -40,90 +39,107 @@ fn files_are_the_same_with_any_number_of_threads() {
                     "--out",
                     out,
                 ]);
-                assert!(made.status.success(), "{}", text(&made.stderr));
+                stdout(&output);
             }
-            sets(folder.path()).iter().map(|set| std::fs::read(set).expect("written")).collect()
+            sets(dir.path()).iter().map(|set| std::fs::read(set).expect("written")).collect()
         })
         .into();
-    assert_eq!(made[0].len(), 8);
-    assert!(made[0] == made[1] && made[0] == made[2], "the same bytes with 1, 2 and 7 threads");
+    assert_eq!(files[0].len(), 8);
+    assert!(files[0] == files[1] && files[0] == files[2], "the same bytes with 1, 2 and 7 threads");
 }
 
 #[test]
-fn parts_made_alone_are_the_parts_of_the_whole() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn shards_generated_alone_are_the_shards_of_the_complete_set() {
+    let dir = tempfile::tempdir().expect("a directory");
     let base = ["generate", "--algorithms", "dijkstra", "--count", "100", "--seeding", "parallel"];
-    for extra in [&["--name", "whole"][..], &["--shard", "0/3"], &["--shard", "1/3"], &["--shard", "2/3"]] {
-        let made = clrs(&base).args(extra).args(["--out", path(folder.path())]).output().expect("it starts");
-        assert!(made.status.success(), "{}", text(&made.stderr));
+    for extra in [&["--name", "unsharded"][..], &["--shard", "0/3"], &["--shard", "1/3"], &["--shard", "2/3"]] {
+        let output = clrs(&base).args(extra).args(["--out", path(dir.path())]).output().expect("the program starts");
+        stdout(&output);
     }
     let read = |set: &PathBuf| clrs_store::SetReader::open(set).and_then(|mut reader| reader.read_all()).expect("a set");
-    let mut runs: Vec<clrs::Trajectories> = sets(folder.path()).iter().map(read).collect();
-    let whole = runs.pop().expect("its name is the last");
-    let parts: Vec<_> = runs.iter().flat_map(clrs::Trajectories::iter).collect();
-    assert_eq!((runs.len(), parts.len(), whole.len()), (3, 100, 100));
-    for (part, whole) in parts.iter().zip(whole.iter()) {
-        assert!(part.iter().eq(whole.iter()));
+    let mut shards: Vec<clrs::Trajectories> = sets(dir.path()).iter().map(read).collect();
+    let complete = shards.pop().expect("its name is the last");
+    let samples: Vec<_> = shards.iter().flat_map(clrs::Trajectories::iter).collect();
+    assert_eq!((shards.len(), samples.len(), complete.len()), (3, 100, 100));
+    for (sample, expected) in samples.iter().zip(complete.iter()) {
+        assert!(sample.iter().eq(expected.iter()));
     }
 }
 
+/// Temporary files of a directory.
+fn partial_files(dir: &Path) -> usize {
+    let files = std::fs::read_dir(dir).into_iter().flatten().map(|file| file.expect("readable").path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "partial")).count()
+}
+
 #[test]
-fn killed_at_any_moment_no_half_of_a_set_is_taken_for_a_whole_one_and_a_rerun_completes() {
-    let (killed, whole) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-    assert!(clrs(&MANY).arg(whole.path()).status().expect("it starts").success());
-    let expected = sets(whole.path());
+fn killed_at_any_moment_only_complete_sets_exist_and_a_rerun_completes_them() {
+    let (killed, complete) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let out = killed.path();
+    stdout(&clrs(&MANY).arg(complete.path()).output().expect("the program starts"));
+    let expected = sets(complete.path());
+    let moments: [&dyn Fn() -> bool; 7] = [
+        &|| true,
+        &|| partial_files(out) > 0,
+        &|| !sets(out).is_empty(),
+        &|| sets(out).len() > 2 && partial_files(out) > 0,
+        &|| sets(out).len() > 4,
+        &|| sets(out).len() > 6 && partial_files(out) > 0,
+        &|| sets(out).len() > 8,
+    ];
     let mut unfinished = 0;
-    for wait in [0, 2, 5, 10, 20, 30, 40, 60, 80, 120, 160, 200] {
-        let mut child = clrs(&MANY).arg(killed.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-        std::thread::sleep(Duration::from_millis(wait));
+    for (round, moment) in moments.iter().enumerate() {
+        let mut command = clrs(&MANY);
+        let command = command.arg(out).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        wait_until(&mut child, moment);
         child.kill().expect("SIGKILL");
-        child.wait().expect("it ends");
-        let there = sets(killed.path());
-        unfinished += usize::from(there.len() < expected.len());
-        if !there.is_empty() {
-            let verified = run(&["verify", path(killed.path())]);
-            assert!(verified.status.success(), "after {wait} ms: {}{}", text(&verified.stdout), text(&verified.stderr));
+        child.wait().expect("the process ends");
+        let found = sets(out);
+        unfinished += usize::from(found.len() < expected.len());
+        if !found.is_empty() {
+            let verified = run(&["verify", path(out)]);
+            assert!(verified.status.success(), "round {round}: {}{}", text(&verified.stdout), text(&verified.stderr));
         }
     }
-    assert!(unfinished > 2, "it was killed before it was done");
-    let again = clrs(&MANY).arg(killed.path()).output().expect("it starts");
-    assert!(again.status.success(), "{}", text(&again.stderr));
-    let there = sets(killed.path());
-    assert_eq!(there.len(), expected.len());
-    for (there, expected) in there.iter().zip(&expected) {
-        assert!(std::fs::read(there).expect("a set") == std::fs::read(expected).expect("a set"), "{}", there.display());
+    assert!(unfinished > 2, "killed before the end");
+    stdout(&clrs(&MANY).arg(out).output().expect("the program starts"));
+    let found = sets(out);
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!(std::fs::read(found).expect("a set") == std::fs::read(expected).expect("a set"), "{}", found.display());
     }
 }
 
 #[test]
-fn what_is_there_is_kept_and_another_set_is_only_replaced_by_force() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = path(folder.path());
-    let make = |seed: &str, extra: &[&str]| {
+fn an_existing_set_is_kept_and_another_is_replaced_only_by_force() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = path(dir.path());
+    let generate = |seed: &str, extra: &[&str]| {
         clrs(&["generate", "--algorithms", "minimum", "--count", "3", "--name", "a", "--seed", seed, "--out", out])
             .args(extra)
             .output()
-            .expect("it starts")
+            .expect("the program starts")
     };
-    assert!(make("1", &[]).status.success());
-    let first = std::fs::read(&sets(folder.path())[0]).expect("a set");
-    let again = make("1", &[]);
-    assert!(text(&again.stdout).contains("1 of them there before"), "{}", text(&again.stdout));
-    let other = make("2", &[]);
+    assert!(generate("1", &[]).status.success());
+    let first = std::fs::read(&sets(dir.path())[0]).expect("a set");
+    let again = generate("1", &[]);
+    assert!(text(&again.stdout).contains("1 set (1 existed already)"), "{}", text(&again.stdout));
+    let other = generate("2", &[]);
     assert_eq!(other.status.code(), Some(2));
     assert!(text(&other.stderr).contains("--force"), "{}", text(&other.stderr));
-    assert_eq!(std::fs::read(&sets(folder.path())[0]).expect("a set"), first);
-    assert!(make("2", &["--force"]).status.success());
-    assert_ne!(std::fs::read(&sets(folder.path())[0]).expect("a set"), first);
+    assert_eq!(std::fs::read(&sets(dir.path())[0]).expect("a set"), first);
+    assert!(generate("2", &["--force"]).status.success());
+    assert_ne!(std::fs::read(&sets(dir.path())[0]).expect("a set"), first);
 }
 
 #[test]
-fn a_corrupt_set_is_named_and_made_again_only_by_force() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = path(folder.path());
+fn a_corrupt_set_is_named_and_regenerated_only_by_force() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = path(dir.path());
     let arguments = ["generate", "--algorithms", "minimum", "--count", "50", "--out", out];
     assert!(run(&arguments).status.success());
-    let set = &sets(folder.path())[0];
+    let set = &sets(dir.path())[0];
     let bytes = std::fs::read(set).expect("a set");
     let mut corrupt = bytes.clone();
     corrupt[bytes.len() / 2] ^= 0xff;
@@ -132,56 +148,38 @@ fn a_corrupt_set_is_named_and_made_again_only_by_force() {
     assert_eq!(verified.status.code(), Some(2), "{}", text(&verified.stdout));
     std::fs::write(set, &bytes[..bytes.len() / 2]).expect("written");
     assert_eq!(run(&["verify", out]).status.code(), Some(2));
-    assert_eq!(run(&arguments).status.code(), Some(2), "half a file is nobody's set");
-    assert!(clrs(&arguments).arg("--force").status().expect("it starts").success());
+    assert_eq!(run(&arguments).status.code(), Some(2), "half a file is not a set");
+    assert!(clrs(&arguments).arg("--force").status().expect("the program starts").success());
     assert_eq!(std::fs::read(set).expect("a set"), bytes);
 }
 
 /// A limit on the size of files stands in for a full disk: the write fails halfway.
 #[cfg(unix)]
 #[test]
-fn where_nothing_more_can_be_written_the_error_names_the_file_and_nothing_is_left() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn a_full_disk_is_an_error_that_names_the_file_and_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
     let script = format!(
         "trap '' XFSZ; ulimit -f 40; exec {} generate --algorithms bubble_sort -n 32 --count 400 --out {}",
         env!("CARGO_BIN_EXE_clrs"),
-        path(folder.path()),
+        path(dir.path()),
     );
-    let made = Command::new("sh").args(["-c", &script]).output().expect("a shell");
-    assert_eq!(made.status.code(), Some(2), "{}", text(&made.stderr));
-    let error = text(&made.stderr);
+    let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let error = text(&output.stderr);
     assert!(error.lines().count() == 1 && error.contains("bubble_sort_n32_s1.arrow"), "{error}");
-    assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 0, "no half of a file is left");
+    assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 0, "no incomplete file is left");
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_keeps_what_is_whole_and_says_how_to_go_on() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut command = clrs(&[
-        "generate",
-        "--algorithms",
-        "quickselect,jarvis_march",
-        "-n",
-        "64",
-        "--count",
-        "200000",
-        "--threads",
-        "1",
-        "--out",
-    ]);
-    let child = command.arg(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    std::thread::sleep(Duration::from_millis(700));
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(interrupt.success());
-    let ended = child.wait_with_output().expect("it ends");
-    assert_eq!(ended.status.code(), Some(2));
-    assert!(text(&ended.stderr).contains("Run the same command again"), "{}", text(&ended.stderr));
-    assert!(
-        std::fs::read_dir(folder.path()).expect("readable").all(|file| !file
-            .expect("a file")
-            .path()
-            .to_string_lossy()
-            .contains("partial"))
-    );
+fn ctrl_c_keeps_complete_sets_and_tells_how_to_continue() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let arguments = ["generate", "--algorithms", "quickselect,jarvis_march", "-n", "64", "--count", "200000", "--threads", "1"];
+    let mut command = clrs(&arguments);
+    let command = command.args(["--quiet", "--out"]).arg(dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    assert!(wait_until(&mut child, || partial_files(dir.path()) > 0));
+    let output = common::interrupt(child);
+    assert!(refusal(&output).contains("Repeat the command"), "{}", text(&output.stderr));
+    assert_eq!(partial_files(dir.path()), 0);
 }

@@ -1,4 +1,4 @@
-//! Evaluation: what must hold whatever the parameters are.
+//! Evaluation: properties that hold for any parameters.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! What an update changes, and what it must not change.
+//! Updates: which parameters change, and which must not.
 
 use burn::tensor::Device;
 use clrs::sampling::{Sampler, SamplerOptions, Stream};

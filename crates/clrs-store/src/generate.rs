@@ -138,6 +138,7 @@ pub struct GeneratedSet {
     #[serde(serialize_with = "lossy_path")]
     pub path: PathBuf,
     /// Contents of the file.
+    #[serde(flatten)]
     pub summary: SetSummary,
     /// Whether the same set existed already, complete and with the values it was written with.
     pub cached: bool,
@@ -360,7 +361,7 @@ fn check_cached(dataset: &DatasetSpec, path: &Path, progress: &dyn Progress) -> 
             &expected.options,
             &expected.shard,
         )
-        || header.spec != requested.spec
+        || !header.spec.same_probes(&requested.spec)
     {
         return Err(conflict("generated with other settings".into()));
     }

@@ -14,7 +14,8 @@ use crate::set::ensure_named_like_its_file;
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct VerifiedSet {
-    /// Description of the set.
+    /// Description of the set; in JSON its name.
+    #[serde(rename = "name", serialize_with = "name_of")]
     pub header: Header,
     /// Number of samples in the file.
     pub samples: u64,
@@ -22,6 +23,10 @@ pub struct VerifiedSet {
     pub hash: ContentHash,
     /// Whether the hash is the published one of the benchmark's set.
     pub canonical: bool,
+}
+
+fn name_of<S: serde::Serializer>(header: &Header, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&header.name)
 }
 
 /// Why a set failed verification.

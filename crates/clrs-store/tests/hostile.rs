@@ -48,6 +48,21 @@ fn replaced(data: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     data
 }
 
+/// Packages do not contain the corpora of the fuzzers.
+#[test]
+fn the_corpora_of_the_fuzzers_are_read_or_refused() {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let before = MEMORY.current_usage();
+    let replay = |reader: &str, parse: &dyn Fn(&[u8])| {
+        for file in std::fs::read_dir(corpora.join(reader)).into_iter().flatten() {
+            parse(&std::fs::read(file.expect("an entry").path()).expect("a file"));
+        }
+    };
+    replay("native_set", &|data| drop(parsers::native_set(data)));
+    replay("tfds", &|data| drop(parsers::tfds_files(data)));
+    assert!(MEMORY.peak_usage() < before + MEMORY_LIMIT, "{} bytes at the peak", MEMORY.peak_usage());
+}
+
 #[test]
 fn a_file_truncated_anywhere_is_refused() {
     let trajectories = samples(find("bridges"), &[6, 4], 2);

@@ -95,6 +95,19 @@ impl Split {
     }
 }
 
+/// No split has the given name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown split `{0}`; expected train, val or test")]
+pub struct UnknownSplit(pub String);
+
+impl FromStr for Split {
+    type Err = UnknownSplit;
+
+    fn from_str(text: &str) -> Result<Split, UnknownSplit> {
+        Split::ALL.into_iter().find(|split| split.name() == text).ok_or_else(|| UnknownSplit(text.into()))
+    }
+}
+
 impl Version {
     /// All versions, newest first.
     pub const ALL: [Version; 2] = [Version::V2_0_3, Version::V1_0_0];

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use crate::batch::{BatchError, row_shape, same_size, write_slab};
@@ -17,6 +18,13 @@ pub struct Sha(pub [u8; 32]);
 impl fmt::Display for Sha {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// As text.
+impl Serialize for Sha {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -53,6 +61,14 @@ impl Digests {
         }
         total.update(self.lengths.0);
         Sha(total.finalize().into())
+    }
+}
+
+/// As a map from the names of arrays to digests, with the digest of the set under `total`.
+impl Serialize for Digests {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let arrays = self.arrays.iter().map(|(probe, digest)| (probe.path(), *digest));
+        serializer.collect_map(arrays.chain([("lengths".into(), self.lengths), ("total".into(), self.total())]))
     }
 }
 

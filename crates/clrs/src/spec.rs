@@ -117,10 +117,10 @@ pub struct Probe {
     /// Whether cells can be masked out (-1 in dense arrays), as in `is_bridge` for pairs without an edge.
     pub masked: bool,
     /// Element type in dense arrays.
-    #[serde(rename = "dense")]
+    #[serde(alias = "dense")]
     pub dtype: DType,
     /// One line: the doc comment of the declaration.
-    #[serde(rename = "meaning")]
+    #[serde(alias = "meaning")]
     pub description: Cow<'static, str>,
 }
 
@@ -202,6 +202,12 @@ impl Spec {
         Ok(Spec(Cow::Owned(probes)))
     }
 
+    /// Whether two specs have the same probes, whatever their descriptions say.
+    pub fn same_probes(&self, other: &Spec) -> bool {
+        let plain = |probe: &Probe| Probe { description: Cow::Borrowed(""), ..probe.clone() };
+        self.iter().map(plain).eq(other.iter().map(plain))
+    }
+
     /// The probe with the given name.
     pub fn get(&self, name: &str) -> Option<&Probe> {
         self.iter().find(|probe| probe.name == name)
@@ -265,6 +271,15 @@ mod tests {
         let spec = Spec::new(vec![pred_h, pred, first, pos.clone()]).expect("four names");
         assert_eq!(spec.iter().map(|probe| &*probe.name).collect::<Vec<_>>(), ["pos", "pred", "pred_mask", "pred_h"]);
         assert_eq!(Spec::new(vec![pos.clone(), pos]), Err(DuplicateProbe("pos".into())));
+    }
+
+    #[test]
+    fn probes_with_the_first_names_of_fields_still_parse() {
+        let pos = Probe::declared::<Node<Scalar>>("pos", Stage::Input, DType::F64, "position");
+        let json = serde_json::to_string(&pos).expect("JSON");
+        let old = json.replace("\"dtype\":", "\"dense\":").replace("\"description\":", "\"meaning\":");
+        assert!(json.contains("\"dtype\"") && old.contains("\"dense\""), "{json}");
+        assert_eq!(serde_json::from_str::<Probe>(&old).expect("a probe"), pos);
     }
 
     #[test]

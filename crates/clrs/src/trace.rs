@@ -38,7 +38,7 @@ pub struct Trace {
     /// The probes with their values, in spec order.
     pub probes: Vec<ProbeTrace>,
     /// Source location of each step.
-    #[serde(rename = "sites")]
+    #[serde(alias = "sites")]
     pub step_locations: Vec<SourceLine>,
     /// Predictions of a model, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,7 +149,7 @@ struct ProbeJson {
     stage: Stage,
     location: Location,
     kind: Kind,
-    #[serde(rename = "meaning")]
+    #[serde(alias = "meaning")]
     description: String,
     values: Rows,
 }
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(probe("key").expect("an input")["values"], serde_json::json!([2.0, 1.0]));
         assert_eq!(probe("pred").expect("an output")["values"], serde_json::json!([1, 1]));
         assert_eq!(probe("pred_h").expect("a hint")["values"], serde_json::json!([[0, 0], [1, 1]]));
-        assert_eq!(json["sites"].as_array().map(Vec::len), Some(2));
+        assert_eq!(json["step_locations"].as_array().map(Vec::len), Some(2));
     }
 
     #[test]
@@ -273,10 +273,20 @@ mod tests {
     }
 
     #[test]
+    fn traces_with_the_first_names_of_fields_still_parse() {
+        let sort = Registry::builtin().find("insertion_sort").expect("a built-in algorithm");
+        let trace = Trace::record(sort, r#"{"key": [2, 1]}"#).expect("a valid problem");
+        let json = serde_json::to_string(&trace).expect("JSON");
+        let old = json.replace("\"step_locations\":", "\"sites\":").replace("\"description\":", "\"meaning\":");
+        assert_ne!(old, json);
+        assert_eq!(serde_json::from_str::<Trace>(&old).expect("a trace"), trace);
+    }
+
+    #[test]
     fn values_that_do_not_match_their_kind_are_rejected() {
         let probe = |kind: &str, stage: &str, values: &str| {
             let text = format!(
-                r#"{{"name": "x", "stage": "{stage}", "location": "node", "kind": "{kind}", "meaning": "", "values": {values}}}"#
+                r#"{{"name": "x", "stage": "{stage}", "location": "node", "kind": "{kind}", "description": "", "values": {values}}}"#
             );
             serde_json::from_str::<ProbeTrace>(&text)
         };

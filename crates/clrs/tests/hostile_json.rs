@@ -1,8 +1,9 @@
 //! Untrusted problems: any text is run or rejected, without a panic.
-//!
-//! `any_text` could be the body of a fuzz target; here it gets a fixed corpus and many small changes of sampled problems.
 
-use clrs::{AnyAlgorithm, RandomState, Registry, SamplerOptions};
+mod parsers;
+
+use clrs::{RandomState, Registry, SamplerOptions};
+use parsers::any_text;
 
 /// Texts at the edges: nesting, extreme numbers, duplicate fields, unusual characters.
 const CORPUS: [&str; 24] = [
@@ -32,25 +33,6 @@ const CORPUS: [&str; 24] = [
     "{\"left\": 4294967295, \"right\": 4294967295, \"edges\": []}",
 ];
 
-/// Any text leads to an output that `check` accepts, or to an error.
-fn any_text(algorithm: &dyn AnyAlgorithm, text: &str) {
-    let mut recorder = algorithm.recorder();
-    match algorithm.record_json(text, &mut recorder) {
-        Ok(()) => {
-            let sample = recorder.last().expect("a recorded sample");
-            let result = algorithm.check(sample.nodes(), &sample.stage(clrs::Stage::Input), &sample.stage(clrs::Stage::Output));
-            assert!(result.is_ok(), "{}: {result:?} on {text}", algorithm.name());
-            assert!(
-                sample.steps() <= algorithm.max_steps(sample.nodes()),
-                "{}: {} steps on {text}",
-                algorithm.name(),
-                sample.steps()
-            );
-        }
-        Err(error) => assert!(!error.to_string().is_empty()),
-    }
-}
-
 #[test]
 fn the_corpus_is_run_or_rejected() {
     for algorithm in Registry::builtin().iter() {
@@ -59,6 +41,15 @@ fn the_corpus_is_run_or_rejected() {
         }
         any_text(algorithm, &"[".repeat(100_000));
         any_text(algorithm, &format!("{{\"key\": {}", "[".repeat(1000)));
+    }
+}
+
+/// Packages do not contain the corpus of the fuzzer.
+#[test]
+fn the_corpus_of_the_fuzzer_is_run_or_rejected() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/json_problem");
+    for file in std::fs::read_dir(corpus).into_iter().flatten() {
+        parsers::json_problem(&std::fs::read(file.expect("an entry").path()).expect("a file"));
     }
 }
 

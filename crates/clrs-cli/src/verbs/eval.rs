@@ -1,267 +1,276 @@
+use std::collections::BTreeSet;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::{Args, ValueEnum};
-use clrs::clrs30::{Split, Version};
-use clrs::{AnyAlgorithm, Registry, SamplerOptions};
-use clrs_nn::data::{self, Changes};
-use clrs_nn::device::Device;
-use clrs_nn::evaluate::{Candidate, Manner, Report, Steps, examine};
-use clrs_nn::recipe::ON_THE_FLY;
-use clrs_nn::set::JudgedSet;
-use clrs_nn::train::Flow;
-use clrs_nn::trained::{Checkpoint, Trained};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clrs::AnyAlgorithm;
+use clrs::clrs30::Split;
+use clrs_nn::config::data_source::{DataSource, ON_THE_FLY};
+use clrs_nn::data::eval_set::EvalSet;
+use clrs_nn::eval::evaluate::{EvalOptions, EvalReport, Steps};
+use clrs_nn::eval::metrics::EvaluateError;
+use clrs_nn::eval::trained::{Checkpoint, TrainedModel};
+use clrs_nn::exec::device::Device;
 use clrs_store::Progress;
-use clrs_store::{OnExisting, write_atomic};
 
-use crate::arguments::Computing;
-use crate::progress::Bar;
+use crate::arguments::{self, Compute, Name, ensure_outside_run};
+use crate::memory;
+use crate::progress::SampleBar;
 
+mod files;
 mod json;
 mod print;
 
-/// Judge trained networks: score, validity, exactness
+use files::Files;
+
+/// Evaluate trained networks: score, validity, exact match
 ///
-/// Each run (a folder that `clrs train` made) is judged at every algorithm that it learnt, on the benchmark's test set, on sets of your
-/// own (`--data DIR`), or on samples drawn for the purpose (`--sizes 16,64,256`). The score is the reference's: micro-F1 of masks,
-/// accuracy of other outputs, the mean over outputs. Validity is the share of samples whose answer is right, whether or not it is
-/// the reference's; exactness the share whose answer equals the reference's. All are percentages.
+/// Evaluates each run (a directory that `clrs train` created) on every algorithm that it was trained on: on the benchmark's test
+/// set, on other sets (`--data DIR`), or on new samples (`--sizes 16,64,256`). The score is the reference's: the mean over outputs
+/// of micro-F1 for masks and accuracy for others. Validity is the fraction of samples with a correct answer, whether or not it is
+/// the reference's; exact match is the fraction whose answer equals the reference's. All are percentages.
 ///
-/// Several runs whose recipes differ in nothing but seeds are also summed up: mean and standard deviation (of a sample: n - 1),
-/// means over families, over the families' means and over all algorithms, beside the paper's numbers where it has them. The paper's
-/// are of `clrs30@1.0.0`; later versions have other samples, and some algorithms other probes.
+/// Runs whose recipes differ in nothing but seeds are also summarized: mean and standard deviation (n - 1) over seeds, and means
+/// over families and algorithms, beside the paper's results where it has them. Those are for `clrs30@1.0.0`; later versions have
+/// other samples, and some algorithms have other probes.
 ///
-/// A network is told as many steps as the algorithm took, as papers do (`--steps oracle`); that tells it something about the answer.
-/// `--steps max` runs it for as many steps as the algorithm may take on so many nodes, and `--steps fixpoint` until a step
-/// decides on outputs and hints (scalars aside) as the step before did. Positions of nodes are never random here.
+/// `--steps oracle` lets the network take as many steps as the algorithm did, as papers do, which reveals something about the
+/// answer. `--steps max` takes the largest number of steps for the number of nodes, and `--steps fixpoint` stops when the predicted
+/// outputs and hints (except scalars) repeat. Random positions are never used in evaluation.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Arguments {
-    /// Folders of runs
+    /// Run directories
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// Parameters to judge: `best` (of validation), `last`, or a file
+    /// Checkpoint to evaluate: `best` (by validation), `last`, or a file
     #[arg(long, value_name = "best|last|FILE", default_value = "best")]
-    checkpoint: String,
-    /// Of what a run learnt, judge these alone, comma-separated
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    checkpoint: Checkpoint,
+    /// Evaluate only these algorithms, comma-separated
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', value_parser = Name::algorithm(), hide_possible_values = true)]
     algorithms: Vec<String>,
-    /// Version of the benchmark (clrs30, clrs30@1.0.0) or folder of sets named `ALGORITHM_SPLIT.arrow`; without it, the version that
-    /// a run was trained on, or clrs30
+    /// Version of the benchmark (clrs30, clrs30@1.0.0), or directory of sets named `ALGORITHM_SPLIT.arrow` [default: the version
+    /// that the run was trained on, or clrs30]
     #[arg(long, value_name = "NAME|DIR")]
-    data: Option<String>,
-    /// Part of the data
-    #[arg(long, value_enum)]
-    split: Option<SplitName>,
-    /// Draw samples of these sizes, comma-separated; with --data or --split, beside that
+    data: Option<DataSource>,
+    /// Split of the data [default: test]
+    #[arg(long, value_parser = PossibleValuesParser::new(Split::ALL.map(Split::name)).try_map(|name| name.parse::<Split>()))]
+    split: Option<Split>,
+    /// Evaluate on new samples of these sizes, comma-separated; with --data or --split, in addition to those
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     sizes: Vec<usize>,
-    /// Samples of a size; as many as the benchmark's test has of an algorithm (32, 1024 or 2048) if it is not said
+    /// Samples per size [default: as many as the benchmark's test set of the algorithm: 32, 1024 or 2048]
     #[arg(long, requires = "sizes")]
     count: Option<usize>,
-    /// Seed of the samples of a size; 1, 2 and 3 are those of the benchmark's sets
+    /// Seed of new samples; 1, 2 and 3 are those of the benchmark's sets
     #[arg(long, requires = "sizes", default_value_t = 4)]
     seed: u32,
-    /// Option of the distribution (`clrs show ALGORITHM` lists them); lists are comma-separated: `--set p=0.1,0.5`
+    /// Set an option of the distribution of new samples (`clrs show ALGORITHM` lists them); lists are comma-separated: `--set
+    /// p=0.1,0.5`
     #[arg(long = "set", value_name = "OPTION=VALUE", requires = "sizes")]
-    settings: Vec<String>,
-    /// How many steps the network takes
-    #[arg(long, value_enum, default_value_t = StepsName::Oracle)]
-    steps: StepsName,
-    /// Samples of a batch: less memory, or less time
+    options: Vec<String>,
+    /// Number of steps that the network takes
+    #[arg(long, default_value = "oracle", value_parser = PossibleValuesParser::new(STEPS.map(step_choice)).try_map(|name| name.parse::<Steps>()))]
+    steps: Steps,
+    /// Samples per batch: memory against speed
     #[arg(long, default_value_t = 32)]
     batch_size: usize,
     /// Score hints too, at every step
     #[arg(long)]
     hints: bool,
-    /// Write what is predicted for every sample, and what is wrong with it: a line of JSON each
+    /// Write the predicted and the true outputs of every sample, one JSON line each
     #[arg(long, value_name = "FILE.jsonl")]
     examples: Option<PathBuf>,
-    /// Write hidden states and logits of every step of the first batch (docs/json.md says how)
+    /// Write predicted trajectories beside the true ones, one JSON line per sample, as `clrs trace --json` prints them
+    #[arg(long, value_name = "FILE.jsonl")]
+    trajectories: Option<PathBuf>,
+    /// Samples to write trajectories of, comma-separated, counted from 0 [default: the first 4]
+    #[arg(long, value_name = "I,..", value_delimiter = ',', requires = "trajectories")]
+    trajectory_samples: Vec<usize>,
+    /// Write hidden states and logits of every step of the first batch (docs/json.md describes the tensors)
     #[arg(long, value_name = "FILE.safetensors")]
     dump: Option<PathBuf>,
-    /// Write over existing files
+    /// Replace existing files
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    computing: Computing,
-    /// As JSON
+    compute: Compute,
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// No progress
+    /// Do not report progress
     #[arg(long)]
     quiet: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum SplitName {
-    Train,
-    Val,
-    Test,
+const STEPS: [(Steps, &str); 3] = [
+    (Steps::Oracle, "As many as the algorithm took"),
+    (Steps::Max, "The upper bound for the number of nodes"),
+    (Steps::Fixpoint, "Until decisions repeat"),
+];
+
+fn step_choice((steps, help): (Steps, &'static str)) -> PossibleValue {
+    PossibleValue::new(steps.name()).help(help)
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum StepsName {
-    /// As many as the algorithm took
-    Oracle,
-    /// As many as it may take at most
-    Max,
-    /// Until decisions repeat
-    Fixpoint,
-}
-
-impl StepsName {
-    fn steps(self) -> Steps {
-        match self {
-            StepsName::Oracle => Steps::Oracle,
-            StepsName::Max => Steps::Max,
-            StepsName::Fixpoint => Steps::Fixpoint,
-        }
-    }
-}
-
-/// One network, at one algorithm, on one set.
+/// One network, on one algorithm and set.
 struct Task<'r> {
     run: &'r Run,
-    index: usize,
     algorithm: &'static dyn AnyAlgorithm,
-    set: JudgedSet,
+    set: EvalSet,
+    samples: usize,
 }
 
-type Judged<'t> = (&'t Task<'t>, Report);
-
-/// A run as it was named, and its network.
+/// A run under its name on the command line.
 struct Run {
-    folder: PathBuf,
-    trained: Trained,
+    path: PathBuf,
+    model: TrainedModel,
 }
+
+type Evaluated<'t> = (&'t Task<'t>, EvalReport);
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    ensure!(arguments.batch_size > 0, "--batch-size 0: a batch has one sample at least");
-    ensure!(arguments.count != Some(0), "--count 0: there is nothing to judge");
-    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
-    for path in [&arguments.examples, &arguments.dump].into_iter().flatten() {
-        ensure!(arguments.force || !path.exists(), "{}: it exists already (--force replaces it)", path.display());
+    ensure!(arguments.batch_size > 0, "--batch-size must be at least 1");
+    ensure!(arguments.count != Some(0), "--count must be at least 1");
+    for (path, run) in Files::paths(arguments).into_iter().flat_map(|path| arguments.runs.iter().map(move |run| (path, run))) {
+        ensure_outside_run(path, run)?;
     }
-    let device = arguments.computing.open()?;
-    let runs = open(arguments)?;
+    let mut files = Files::create(arguments)?;
+    let device = arguments.compute.open()?;
+    let runs = open_runs(arguments, &device)?;
     let tasks = tasks(arguments, &runs)?;
-    if arguments.dump.is_some() {
-        ensure!(tasks.len() == 1, "--dump is for one run, one algorithm (--algorithms) and one set, not for {}", tasks.len());
-    }
-    let counts = tasks.iter().map(|task| Ok(task.set.samples(task.algorithm)?)).collect::<Result<Vec<usize>>>()?;
-    let bar = Bar::new(counts.iter().sum(), arguments.quiet);
-    let mut examples = String::new();
-    let judged = tasks.iter().map(|task| Ok((task, judge(task, arguments, &device, &bar, &mut examples)?)));
-    let judged: Result<Vec<Judged<'_>>> = judged.collect();
-    bar.finish();
-    let judged = judged?;
+    ensure!(
+        arguments.dump.is_none() || tasks.len() == 1,
+        "--dump needs one run, one algorithm (--algorithms) and one set, not {} of them",
+        tasks.len()
+    );
 
-    if let Some(path) = &arguments.examples {
-        write_atomic(path, on_existing, examples.as_bytes())?;
+    let bar = SampleBar::new(Some(tasks.iter().map(|task| task.samples).sum()), arguments.quiet);
+    let (mut evaluated, mut failed) = (Vec::new(), None);
+    for task in &tasks {
+        match evaluate(task, arguments, &bar, &mut files) {
+            Ok(report) => evaluated.push((task, report)),
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
     }
-    if let Some(path) = &arguments.dump {
-        let dump = judged.first().and_then(|(_, report)| report.dump.as_ref()).context("there is nothing to dump")?;
-        write_atomic(path, on_existing, &dump.to_bytes())?;
+    bar.finish();
+    // What is done is printed, whatever happens later.
+    let printed = if evaluated.is_empty() { Ok(()) } else { print(&evaluated, arguments) };
+    match failed {
+        Some(error) if error.downcast_ref::<EvaluateError>().is_some_and(|error| matches!(error, EvaluateError::Stopped)) => {
+            bail!("stopped after {} of {} evaluations", evaluated.len(), tasks.len())
+        }
+        Some(error) => return Err(error),
+        None => files.commit()?,
     }
-    let mut out = std::io::stdout().lock();
-    if arguments.json {
-        writeln!(out, "{:#}", json::all(&judged, arguments))?;
-    } else {
-        print::all(&mut out, &judged, arguments)?;
-    }
-    Ok(())
+    printed
 }
 
-fn open(arguments: &Arguments) -> Result<Vec<Run>> {
-    let checkpoint = match arguments.checkpoint.as_str() {
-        "best" => Checkpoint::Best,
-        "last" => Checkpoint::Last,
-        file => Checkpoint::File(file.into()),
-    };
-    let registry = Registry::builtin();
+fn print(evaluated: &[Evaluated<'_>], arguments: &Arguments) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &json::Report::new(evaluated, arguments))?;
+        return Ok(writeln!(out)?);
+    }
+    Ok(print::tables(&mut out, evaluated)?)
+}
+
+fn open_runs(arguments: &Arguments, device: &Device) -> Result<Vec<Run>> {
     let mut seen: Vec<PathBuf> = Vec::new();
-    let mut runs = Vec::new();
-    for folder in &arguments.runs {
-        let trained = Trained::open(folder, &checkpoint, &registry)?;
-        let place = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
-        ensure!(!seen.contains(&place), "{} is named twice", folder.display());
-        seen.push(place);
-        if let Some(Run { folder: other, .. }) = runs.iter().find(|run: &&Run| run.trained.recipe == trained.recipe) {
-            let (folder, other) = (folder.display(), other.display());
-            writeln!(std::io::stderr(), "clrs: {other} and {folder} have the same recipe and seeds; they count as two runs")?;
+    let mut runs: Vec<Run> = Vec::new();
+    for path in &arguments.runs {
+        let model = arguments::open_model(path, &arguments.checkpoint, device)?;
+        let canonical = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;
+        ensure!(!seen.contains(&canonical), "{} is given twice", path.display());
+        seen.push(canonical);
+        if let Some(other) = runs.iter().find(|run| run.model.recipe == model.recipe) {
+            let (path, other) = (path.display(), other.path.display());
+            let _ = writeln!(
+                std::io::stderr(),
+                "clrs: warning: {other} and {path} have the same recipe and seeds; they count as two runs"
+            );
         }
-        runs.push(Run { folder: folder.clone(), trained });
+        runs.push(Run { path: path.clone(), model });
     }
     Ok(runs)
 }
 
-/// All that is to be judged.
+/// Everything to evaluate.
 fn tasks<'r>(arguments: &Arguments, runs: &'r [Run]) -> Result<Vec<Task<'r>>> {
-    let learnt = |name: &String| runs.iter().any(|run| run.trained.algorithms.iter().any(|of| of.name() == name));
-    if let Some(name) = arguments.algorithms.iter().find(|name| !learnt(name)) {
-        bail!("no run has learnt `{name}`");
+    let is_trained = |name: &String| runs.iter().any(|run| run.model.algorithms.iter().any(|of| of.name() == name));
+    if let Some(name) = arguments.algorithms.iter().find(|name| !is_trained(name)) {
+        bail!("no run is trained on `{name}`");
     }
+    let is_chosen = |algorithm: &dyn AnyAlgorithm| {
+        arguments.algorithms.is_empty() || arguments.algorithms.iter().any(|name| name == algorithm.name())
+    };
     let mut tasks = Vec::new();
     for run in runs {
-        for (index, &algorithm) in run.trained.algorithms.iter().enumerate() {
-            let is_named = arguments.algorithms.iter().any(|name| name == algorithm.name());
-            if is_named || arguments.algorithms.is_empty() {
-                let sets = sets(arguments, run)?;
-                tasks.extend(sets.into_iter().map(|set| Task { run, index, algorithm, set }));
+        let sets = sets(arguments, run)?;
+        for &algorithm in run.model.algorithms.iter().filter(|algorithm| is_chosen(**algorithm)) {
+            for set in &sets {
+                let samples = set.count(algorithm)?;
+                if let EvalSet::Sampled { size, options, .. } = set {
+                    memory::ensure_recordings_fit(algorithm, *size, options, samples as u128)?;
+                }
+                if let Some(sample) = arguments.trajectory_samples.iter().find(|sample| **sample >= samples) {
+                    bail!("--trajectory-samples {sample}: {} on {set} has {samples} samples", algorithm.name());
+                }
+                tasks.push(Task { run, algorithm, set: set.clone(), samples });
             }
         }
     }
     Ok(tasks)
 }
 
-/// The sets that a run is judged on.
-fn sets(arguments: &Arguments, run: &Run) -> Result<Vec<JudgedSet>> {
+/// The sets to evaluate a run on.
+fn sets(arguments: &Arguments, run: &Run) -> Result<Vec<EvalSet>> {
     let mut sets = Vec::new();
     if arguments.sizes.is_empty() || arguments.data.is_some() || arguments.split.is_some() {
-        let trained_on = &run.trained.recipe.data;
-        let own = trained_on.parse::<Version>().unwrap_or_default();
-        let data = arguments.data.clone().unwrap_or_else(|| own.name().into());
-        ensure!(data != ON_THE_FLY, "--data {ON_THE_FLY}: --sizes draws samples for the purpose");
-        let split = match arguments.split {
-            Some(SplitName::Train) => Split::Train,
-            Some(SplitName::Val) => Split::Val,
-            Some(SplitName::Test) | None => Split::Test,
-        };
-        sets.push(JudgedSet::Fixed { data, split });
+        let trained_on = run.model.recipe.data.version().unwrap_or_default();
+        let data = arguments.data.clone().unwrap_or(DataSource::Benchmark(trained_on));
+        ensure!(data != DataSource::OnTheFly, "--data {ON_THE_FLY}: use --sizes to evaluate on new samples");
+        sets.push(EvalSet::fixed(data, arguments.split.unwrap_or(Split::Test)));
     }
-    let options = SamplerOptions::parse(arguments.settings.iter().map(String::as_str))?;
-    let drawn = |&size: &usize| {
-        let (count, seed, options) = (arguments.count, arguments.seed, options.clone());
-        JudgedSet::Drawn { size, count, seed, options }
-    };
-    sets.extend(arguments.sizes.iter().map(drawn));
+    let options = arguments::sampler_options(&arguments.options)?;
+    sets.extend(arguments.sizes.iter().map(|&size| EvalSet::Sampled {
+        size,
+        count: arguments.count,
+        seed: arguments.seed,
+        options: options.clone(),
+    }));
     Ok(sets)
 }
 
-fn judge(task: &Task<'_>, arguments: &Arguments, device: &Device, bar: &Bar, examples: &mut String) -> Result<Report> {
-    let Task { run: Run { folder, trained }, index, algorithm, set } = task;
-    let about = || format!("{}: {} on {set}", folder.display(), algorithm.name());
-    let runs = set.make(*algorithm)?;
-    let spec = data::recorded_spec(&trained.recipe, *algorithm)?;
-    let runs = data::with_probes(runs, &spec, *algorithm).with_context(about)?;
-    let weights = trained.parameters.fixed(device);
-    let candidate = Candidate { network: &trained.network, weights: &weights, task: *index, algorithm: *algorithm };
-    let changes = Changes::new(&trained.recipe, *algorithm, *index, Split::Test);
-    let manner = Manner {
-        batch_size: arguments.batch_size,
-        steps: arguments.steps.steps(),
-        hints: arguments.hints,
-        dump: arguments.dump.is_some(),
+/// Samples of a set whose trajectories are written by default.
+const TRAJECTORY_SAMPLES: usize = 4;
+
+fn evaluate(task: &Task<'_>, arguments: &Arguments, bar: &SampleBar, files: &mut Files) -> Result<EvalReport> {
+    let Task { run: Run { path, model }, algorithm, set, samples } = task;
+    let about = || format!("{}: {} on {set}", path.display(), algorithm.name());
+    let trajectories: BTreeSet<usize> = match (&arguments.trajectories, arguments.trajectory_samples.as_slice()) {
+        (None, _) => BTreeSet::new(),
+        (Some(_), []) => (0..TRAJECTORY_SAMPLES.min(*samples)).collect(),
+        (Some(_), chosen) => chosen.iter().copied().collect(),
     };
-    let report = examine(candidate, &runs, &changes, manner, &mut |samples| {
+    let options = EvalOptions::default()
+        .batch_size(arguments.batch_size)
+        .steps(arguments.steps)
+        .hints(arguments.hints)
+        .dump(arguments.dump.is_some())
+        .trajectories(trajectories);
+    let truth = model.load(algorithm.name(), set).with_context(about)?;
+    let report = model.evaluate_samples(algorithm.name(), &truth, &options, &mut |samples| {
         bar.add(samples);
-        if bar.is_cancelled() { Flow::Stop } else { Flow::Continue }
-    })
-    .with_context(about)?;
-    if arguments.examples.is_some() {
-        json::examples(task, &runs, &report, examples)?;
-    }
+        if bar.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let report = report.with_context(about)?;
+    files.add(task, &truth, &report).with_context(about)?;
     Ok(report)
 }

@@ -4,173 +4,172 @@ use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
+use clrs::AnyAlgorithm;
 use clrs::clrs30::Version;
-use clrs::sampling::{Sampler, SamplerOptions, Seeding};
-use clrs::{AnyAlgorithm, Spec};
-use clrs_store::OnExisting;
-use clrs_store::generate::{self, DatasetSpec, GenerateError, GenerateOptions, Shard};
-use serde_json::json;
+use clrs::sampling::{Sampler, Seeding};
+use clrs_store::generate::{self, DatasetSpec, GenerateError, GenerateOptions, GeneratedSet, Shard};
+use serde::Serialize;
 
-use crate::arguments;
-use crate::progress::Bar;
+use crate::arguments::{self, Name};
+use crate::error::Advise;
+use crate::progress::SampleBar;
+use crate::table::plural;
 
-/// Make sets of trajectories: the benchmark's own, or any others
+/// Generate sets of trajectories: the benchmark's, or others
 ///
-/// `clrs generate --benchmark clrs30 --out DIR` makes the ninety sets of the benchmark. Other sets are named by algorithms,
-/// sizes, counts, seeds and options: every algorithm at every size. Sets that are there already, whole and made with the same
-/// settings, are kept; so a run that was stopped is finished by running it again.
+/// `clrs generate --benchmark clrs30 --out DIR` generates the ninety sets of the benchmark. `--algorithms` with sizes, counts,
+/// seeds and options generates other sets. Complete sets with the same settings are skipped, so an interrupted command is
+/// completed by repeating it.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder to write to; it is made if it is not there
+    /// Directory to write to; created if necessary
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Sets of a benchmark: `clrs30` (the same as `clrs30@2.0.3`) or `clrs30@1.0.0`
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["size", "count", "seed", "settings", "name", "seeding", "shard"])]
+    /// Generate the sets of a benchmark: `clrs30` (same as `clrs30@2.0.3`) or `clrs30@1.0.0`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["size", "count", "seed", "options", "name", "seeding", "shard"])]
     benchmark: Option<String>,
-    /// Only these algorithms, comma-separated
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    /// Algorithms, comma-separated
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', value_parser = Name::algorithm(), hide_possible_values = true)]
     algorithms: Vec<String>,
-    /// Sizes, comma-separated
+    /// Problem sizes, comma-separated
     #[arg(short = 'n', long, value_name = "N,..", value_delimiter = ',', default_values_t = [16])]
     size: Vec<usize>,
-    /// Samples of each set
+    /// Samples per set
     #[arg(long, default_value_t = 1000)]
     count: usize,
-    /// Seed of each set
+    /// Random seed of each set
     #[arg(long, default_value_t = 1)]
     seed: u32,
-    /// Option of the distribution, for all algorithms named; lists are comma-separated: `--set p=0.1,0.5`
+    /// Set an option of the distribution for all algorithms; lists are comma-separated: `--set p=0.1,0.5`
     #[arg(long = "set", value_name = "OPTION=VALUE")]
-    settings: Vec<String>,
-    /// Sets are called `ALGORITHM_NAME`; without a name, after their size and seed (`bfs_n16_s1`)
+    options: Vec<String>,
+    /// Name the sets `ALGORITHM_NAME`; by default they are named after size and seed (`bfs_n16_s1`)
     #[arg(long, requires = "algorithms")]
     name: Option<String>,
-    /// How samples get their random numbers: one stream for all, as dm-clrs has it, or one of its own for each
-    #[arg(long, value_enum, default_value_t = SeedingArgument::Reference)]
-    seeding: SeedingArgument,
-    /// Only one part of each set, such as 0/8 to 7/8; needs `--seeding parallel`
+    /// How samples get their random numbers
+    #[arg(long, value_enum, default_value_t = SeedingName::Reference)]
+    seeding: SeedingName,
+    /// Generate one shard of each set, such as 0/8 to 7/8; needs `--seeding parallel`
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<Shard>,
-    /// Threads to work on; 0 for all cores
+    /// Number of threads; 0 for one per core
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
-    /// Write over sets that are there
+    /// Replace existing sets that differ or are corrupt
     #[arg(long)]
     force: bool,
-    /// Print what was made as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// No progress
+    /// Do not report progress
     #[arg(long)]
     quiet: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum SeedingArgument {
+enum SeedingName {
+    /// From one stream, as in dm-clrs
     Reference,
+    /// From one stream per sample, so that shards can be generated independently
     Parallel,
 }
 
 fn shard(text: &str) -> Result<Shard, String> {
-    let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-    match parts {
-        Some((index, of)) if index < of => Ok(Shard { index, count: of }),
-        _ => Err(format!("`{text}` is no part: parts of 8 are 0/8 to 7/8")),
+    let numbers = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    match numbers {
+        Some((index, count)) if index < count => Ok(Shard { index, count }),
+        _ => Err("expected I/N with I from 0 to N-1, such as 0/8".into()),
     }
 }
 
+#[derive(Serialize)]
+struct Report<'r> {
+    seconds: f64,
+    sets: Vec<SetReport<'r>>,
+}
+
+#[derive(Serialize)]
+struct SetReport<'r> {
+    name: &'r str,
+    #[serde(flatten)]
+    set: &'r GeneratedSet,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let plans = plans(arguments)?;
+    let datasets = datasets(arguments)?;
     let started = Instant::now();
-    let bar = Bar::new(plans.iter().map(|plan| plan.sample_range().len()).sum(), arguments.quiet || arguments.json);
-    let options = GenerateOptions {
-        on_existing: if arguments.force { OnExisting::Replace } else { OnExisting::Fail },
-        threads: arguments.threads.into(),
-    };
-    let made = match generate::generate(&plans, &arguments.out, options, &bar) {
-        Ok(made) => made,
-        Err(GenerateError::Cancelled) => {
-            bar.finish();
-            bail!("stopped; {} of {} sets are whole. Run the same command again to make the rest", bar.whole(), plans.len());
-        }
-        Err(error) => {
-            bar.finish();
-            return Err(error.into());
-        }
-    };
-    clrs_store::sync(made.iter().filter(|made| !made.cached).map(|made| made.path.as_path()))?;
+    let samples = datasets.iter().map(|dataset| dataset.sample_range().len()).sum();
+    let bar = SampleBar::new(Some(samples), arguments.quiet || arguments.json);
+    let options = GenerateOptions { on_existing: arguments::on_existing(arguments.force), threads: arguments.threads.into() };
+    let generated = generate::generate(&datasets, &arguments.out, options, &bar);
+    if matches!(generated, Err(GenerateError::Cancelled)) {
+        bar.finish();
+        bail!("stopped; {} of {} complete. Repeat the command to generate the rest", bar.sets(), plural(datasets.len(), "set"));
+    }
+    let generated = generated.advise_force().inspect_err(|_| bar.finish())?;
+    clrs_store::sync(generated.iter().filter(|set| !set.cached).map(|set| set.path.as_path()))?;
     bar.finish();
     let seconds = started.elapsed().as_secs_f64();
+
     let mut out = std::io::stdout().lock();
     if arguments.json {
-        let sets = plans.iter().zip(&made).map(|(plan, made)| {
-            json!({
-                "name": plan.name, "file": made.path, "samples": made.summary.samples, "bytes": made.summary.bytes,
-                "hash": made.summary.hash, "was_there": made.cached,
-            })
-        });
-        writeln!(out, "{:#}", json!({ "seconds": seconds, "sets": sets.collect::<Vec<_>>() }))?;
-        return Ok(());
+        let sets = datasets.iter().zip(&generated).map(|(dataset, set)| SetReport { name: &dataset.name, set });
+        serde_json::to_writer_pretty(&mut out, &Report { seconds, sets: sets.collect() })?;
+        return Ok(writeln!(out)?);
     }
-    let total = |value: fn(&generate::GeneratedSet) -> u64| made.iter().map(value).sum::<u64>();
-    let there = made.iter().filter(|made| made.cached).count();
-    let kept = if there > 0 { format!(", {there} of them there before") } else { String::new() };
+    let total = |value: fn(&GeneratedSet) -> u64| generated.iter().map(value).sum::<u64>();
+    let cached = generated.iter().filter(|set| set.cached).count();
+    let cached = if cached > 0 { format!(" ({cached} existed already)") } else { String::new() };
     writeln!(
         out,
-        "{} sets{kept}, {} samples, {} kB in {} ({seconds:.2} s)",
-        made.len(),
-        total(|made| made.summary.samples),
-        total(|made| made.summary.bytes) / 1000,
+        "{}{cached} with {} samples, {} kB in {} ({seconds:.2} s)",
+        plural(generated.len(), "set"),
+        total(|set| set.summary.samples),
+        total(|set| set.summary.bytes) / 1000,
         arguments.out.display(),
     )?;
     Ok(())
 }
 
-fn plans(arguments: &Arguments) -> Result<Vec<DatasetSpec>> {
-    let chosen: Vec<&'static dyn AnyAlgorithm> =
+fn datasets(arguments: &Arguments) -> Result<Vec<DatasetSpec>> {
+    let algorithms: Vec<&'static dyn AnyAlgorithm> =
         arguments.algorithms.iter().map(|name| arguments::algorithm(name)).collect::<Result<_>>()?;
     if let Some(benchmark) = &arguments.benchmark {
         let version: Version = benchmark.parse()?;
         let mut sets = version.sets();
-        if let Some(missing) = chosen.iter().find(|algorithm| !sets.iter().any(|set| set.algorithm.name() == algorithm.name())) {
-            bail!("{} is not in {version}: leave --benchmark out to make sets of it", missing.name());
+        let is_missing = |algorithm: &&&dyn AnyAlgorithm| !sets.iter().any(|set| set.algorithm.name() == algorithm.name());
+        if let Some(missing) = algorithms.iter().find(is_missing) {
+            bail!("{} is not part of {version}; omit --benchmark to generate sets of it", missing.name());
         }
-        sets.retain(|set| chosen.is_empty() || chosen.iter().any(|algorithm| algorithm.name() == set.algorithm.name()));
+        sets.retain(|set| algorithms.is_empty() || algorithms.iter().any(|algorithm| algorithm.name() == set.algorithm.name()));
         return Ok(sets.into_iter().map(|set| DatasetSpec::of_benchmark(version, set)).collect());
     }
-    ensure!(!chosen.is_empty(), "say what to make: --benchmark clrs30, or --algorithms with names from `clrs list`");
-    ensure!(arguments.count > 0, "--count 0: there is nothing to make");
+    ensure!(!algorithms.is_empty(), "nothing to generate: use --benchmark clrs30, or --algorithms with names from `clrs list`");
+    ensure!(arguments.count > 0, "--count must be at least 1");
     let seeding = match (arguments.seeding, arguments.shard) {
-        (SeedingArgument::Parallel, _) => Seeding::Parallel,
-        (SeedingArgument::Reference, None) => Seeding::Reference,
-        (SeedingArgument::Reference, Some(_)) => {
-            bail!("one stream of random numbers cannot be made in parts: add --seeding parallel")
-        }
+        (SeedingName::Parallel, _) => Seeding::Parallel,
+        (SeedingName::Reference, None) => Seeding::Reference,
+        (SeedingName::Reference, Some(_)) => bail!("--shard needs --seeding parallel"),
     };
-    let settings = SamplerOptions::parse(arguments.settings.iter().map(String::as_str))?;
-    let mut plans = Vec::new();
-    for algorithm in chosen {
+    let options = arguments::sampler_options(&arguments.options)?;
+    let mut datasets = Vec::new();
+    for algorithm in algorithms {
         for &size in &arguments.size {
-            // Options are refused before any work.
-            Sampler::new(algorithm, size, arguments.seed, &settings)?;
+            // Invalid options are refused before any work.
+            Sampler::new(algorithm, size, arguments.seed, &options)?;
             let name = match (&arguments.name, arguments.size.len()) {
                 (Some(name), 1) => name.clone(),
                 (Some(name), _) => format!("{name}_n{size}"),
                 (None, _) => format!("n{size}_s{}", arguments.seed),
             };
-            plans.push(DatasetSpec {
-                name: format!("{}_{name}", algorithm.name()),
-                algorithm,
-                spec: Spec::from(algorithm.spec()),
-                size,
-                samples: arguments.count,
-                seed: arguments.seed,
+            let name = format!("{}_{name}", algorithm.name());
+            datasets.push(DatasetSpec {
                 seeding,
-                sampler_options: settings.clone(),
+                sampler_options: options.clone(),
                 shard: arguments.shard,
-                benchmark: None,
+                ..DatasetSpec::new(name, algorithm, size, arguments.count, arguments.seed)
             });
         }
     }
-    Ok(plans)
+    Ok(datasets)
 }

@@ -1,32 +1,46 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use clrs::Registry;
-use clrs_store::{OnExisting, tfds};
+use clrs_store::{StoreError, StoreErrorKind, tfds};
 
-/// Read a folder of TensorFlow Datasets, such as the published archive, into sets
+use crate::arguments;
+use crate::error::Advise;
+use crate::progress::SampleBar;
+use crate::table::plural;
+
+/// Import sets from a TensorFlow Datasets directory, such as the published archive
 ///
-/// Real numbers there have been rounded to float32, and stay so. Where that makes two of them equal, `clrs verify` may find
-/// that an answer is no longer right.
+/// Real numbers were rounded to float32 there, and stay rounded. Where that makes two of them equal, `clrs verify` may report
+/// an answer that is no longer correct.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The dataset's root (`CLRS30_v1.0.0`), or any folder in it
+    /// Root of the dataset (`CLRS30_v1.0.0`), or any directory in it
     path: PathBuf,
-    /// Folder to write to; it is made if it is not there
+    /// Directory to write to; created if necessary
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Write over what is there
+    /// Replace existing sets
     #[arg(long)]
     force: bool,
+    /// Do not report progress
+    #[arg(long)]
+    quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
-    let made = tfds::import(&arguments.path, &arguments.out, &Registry::builtin(), on_existing, &())?;
-    clrs_store::sync(made.iter().map(|set| set.path.as_path()))?;
-    let samples: u64 = made.iter().map(|set| set.summary.samples).sum();
-    let mut out = std::io::stdout().lock();
-    Ok(writeln!(out, "{} sets, {samples} samples in {}", made.len(), arguments.out.display())?)
+    let bar = SampleBar::new(None, arguments.quiet);
+    let on_existing = arguments::on_existing(arguments.force);
+    let imported = tfds::import(&arguments.path, &arguments.out, &Registry::builtin(), on_existing, &bar);
+    bar.finish();
+    if let Err(StoreError { kind: StoreErrorKind::Cancelled, .. }) = imported {
+        bail!("stopped; {} complete. Repeat the command with --force to import all of them", plural(bar.sets(), "set"));
+    }
+    let imported = imported.advise_force()?;
+    clrs_store::sync(imported.iter().map(|set| set.path.as_path()))?;
+    let samples: u64 = imported.iter().map(|set| set.summary.samples).sum();
+    let out = arguments.out.display();
+    Ok(writeln!(std::io::stdout(), "Imported {} with {samples} samples to {out}", plural(imported.len(), "set"))?)
 }

@@ -6,24 +6,25 @@ use clrs::sampling::{Sampler, SamplerOptions};
 use clrs::{AnyAlgorithm, Family, Registry, Stage};
 use serde::Serialize;
 
+use crate::arguments::Name;
 use crate::table::Table;
 
-/// List all algorithms: families, nodes, steps
+/// List all algorithms by family, with their numbers of nodes, steps and probes
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Only this family, such as `sorting` or `divide_and_conquer`
-    #[arg(long)]
+    /// List only this family, such as `sorting` or `divide_and_conquer`
+    #[arg(long, value_parser = Name::family(), hide_possible_values = true)]
     family: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What is said of one algorithm.
+/// An algorithm in the list.
 #[derive(Serialize)]
 struct Entry {
     algorithm: &'static str,
-    family: &'static str,
+    family: Family,
     title: String,
     inputs: usize,
     outputs: usize,
@@ -31,36 +32,37 @@ struct Entry {
     sizes: Vec<AtSize>,
 }
 
-/// What a size means for it.
+/// Nodes and steps at a problem size.
 #[derive(Serialize)]
 struct AtSize {
     size: usize,
     nodes: usize,
-    /// Fewest and most steps of a few samples.
+    /// Minimum and maximum over a few samples.
     steps: (usize, usize),
-    /// No problem of so many nodes takes more.
+    /// Upper bound for any problem of that many nodes.
     max_steps: usize,
 }
 
-/// Sizes of the benchmark, and how many samples show what runs are like.
+/// Sizes of the benchmark.
 const SIZES: [usize; 2] = [16, 64];
+/// Samples per size.
 const SAMPLES: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let family = arguments.family.as_deref().map(family).transpose()?;
     let registry = Registry::builtin();
-    let chosen = |of: Family| family.is_none_or(|family| family == of);
-    let mut out = std::io::stdout().lock();
+    let families: Vec<Family> = Family::ALL.into_iter().filter(|of| family.is_none_or(|family| family == *of)).collect();
     let entries = |of: Family| registry.iter().filter(move |algorithm| algorithm.family() == of).map(entry);
+    let mut out = std::io::stdout().lock();
     if arguments.json {
-        let all: Vec<Entry> = Family::ALL.into_iter().filter(|of| chosen(*of)).flat_map(entries).collect::<Result<_>>()?;
+        let all: Vec<Entry> = families.into_iter().flat_map(entries).collect::<Result<_>>()?;
         serde_json::to_writer_pretty(&mut out, &all)?;
         return Ok(writeln!(out)?);
     }
-    for of in Family::ALL.into_iter().filter(|of| chosen(*of)) {
+    for of in families {
         writeln!(out, "{}", of.name().replace('_', " "))?;
-        let mut table =
-            Table::new(&["algorithm", "nodes 16", "nodes 64", "steps at 16", "at most", "steps at 64", "at most", "probes"]);
+        let header = ["algorithm", "nodes n=16", "n=64", "steps n=16", "max", "steps n=64", "max", "probes"];
+        let mut table = Table::new(&header);
         for entry in entries(of) {
             let entry = entry?;
             let [small, large] = &entry.sizes[..] else { unreachable!("an entry has both sizes") };
@@ -81,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         table.write(&mut out)?;
         writeln!(out)?;
     }
-    writeln!(out, "Steps are those of {SAMPLES} samples. `clrs show ALGORITHM` tells more of one.")?;
+    writeln!(out, "Steps are those of {SAMPLES} samples; max is the upper bound. `clrs show ALGORITHM` describes an algorithm.")?;
     Ok(())
 }
 
@@ -89,8 +91,8 @@ fn family(name: &str) -> Result<Family> {
     let names = || Family::ALL.map(Family::name);
     Family::ALL.into_iter().find(|family| family.name() == name).ok_or_else(|| {
         let near = clrs::suggest::nearest(name, names()).map(|near| format!("did you mean `{near}`?"));
-        let near = near.unwrap_or_else(|| format!("there are: {}", names().join(", ")));
-        anyhow::anyhow!("no family is called `{name}`; {near}")
+        let near = near.unwrap_or_else(|| format!("expected one of {}", names().join(", ")));
+        anyhow::anyhow!("unknown family `{name}`; {near}")
     })
 }
 
@@ -98,7 +100,7 @@ fn entry(algorithm: &'static dyn AnyAlgorithm) -> Result<Entry> {
     let count = |stage| algorithm.spec().iter().filter(|probe| probe.stage == stage).count();
     Ok(Entry {
         algorithm: algorithm.name(),
-        family: algorithm.family().name(),
+        family: algorithm.family(),
         title: algorithm.source().title(),
         inputs: count(Stage::Input),
         outputs: count(Stage::Output),
@@ -110,14 +112,14 @@ fn entry(algorithm: &'static dyn AnyAlgorithm) -> Result<Entry> {
 fn at_size(algorithm: &'static dyn AnyAlgorithm, size: usize) -> Result<AtSize> {
     let mut sampler = Sampler::new(algorithm, size, 0, &SamplerOptions::default())?;
     let mut recorder = algorithm.recorder();
-    let (mut nodes, mut fewest, mut most) = (0, usize::MAX, 0);
+    let (mut nodes, mut min, mut max) = (0, usize::MAX, 0);
     for _ in 0..SAMPLES {
-        // One at a time, in the same memory: fresh memory would cost more than the runs.
+        // One at a time, in the same memory: fresh memory would cost more than the algorithm.
         recorder.clear();
         sampler.record(1, &mut recorder)?;
-        let run = recorder.trajectories().get(0);
-        nodes = run.nodes();
-        (fewest, most) = (fewest.min(run.steps()), most.max(run.steps()));
+        let sample = recorder.trajectories().get(0);
+        nodes = sample.nodes();
+        (min, max) = (min.min(sample.steps()), max.max(sample.steps()));
     }
-    Ok(AtSize { size, nodes, steps: (fewest, most), max_steps: algorithm.max_steps(nodes) })
+    Ok(AtSize { size, nodes, steps: (min, max), max_steps: algorithm.max_steps(nodes) })
 }

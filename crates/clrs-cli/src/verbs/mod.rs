@@ -1,4 +1,4 @@
-//! One file per verb: its arguments, and what it does with them.
+//! One file per verb: its arguments, and their translation into calls of the libraries.
 
 mod completions;
 #[cfg(feature = "networks")]
@@ -61,10 +61,7 @@ impl Verb {
             Verb::Weights(arguments) => weights::run(&arguments),
             #[cfg(feature = "networks")]
             Verb::Eval(arguments) => eval::run(&arguments),
-            Verb::Completions(arguments) => {
-                completions::run(&arguments);
-                Ok(())
-            }
+            Verb::Completions(arguments) => completions::run(&arguments),
         }
     }
 }

@@ -6,25 +6,25 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use clrs::sampling::{Sampler, SamplerOptions};
-use clrs::{Registry, Spec, Stage};
-use clrs_store::OnExisting;
+use clrs::{Registry, SamplerOptions, Trace};
 use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
 use clrs_store::verify::verify;
 
-use crate::progress::Bar;
-use crate::verbs::trace::render;
+use crate::progress::SampleBar;
+use crate::verbs::trace::{render, sample_problem};
 
-/// See what this is: show a trajectory, make a small set, train a network for half a minute and judge it
+/// Take a tour: trace an algorithm, generate a small set, train a network for half a minute and evaluate it
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder to write to
+    /// Directory to write to
     #[arg(long, value_name = "DIR", default_value = "clrs-quickstart")]
     out: PathBuf,
 }
 
 const ALGORITHM: &str = "bfs";
-const SHOWN_SIZE: usize = 5;
+/// Size and seed of a small graph in which the search reaches every node in several steps.
+const TRACED_SIZE: usize = 5;
+const TRACED_SEED: u32 = 18;
 const SIZE: usize = 16;
 const SAMPLES: usize = 1000;
 const SEED: u32 = 1;
@@ -34,36 +34,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let algorithm = registry.find(ALGORITHM)?;
     let mut out = std::io::stdout().lock();
 
-    writeln!(out, "A trajectory of breadth-first search: what it is given, every step, what it answers.\n")?;
-    let mut recorder = algorithm.recorder();
-    Sampler::new(algorithm, SHOWN_SIZE, SEED, &SamplerOptions::default())?.record(1, &mut recorder)?;
-    render::trajectory(&mut out, algorithm, &recorder, false)?;
-    let run = recorder.trajectories().get(0);
-    algorithm.check(run.nodes(), &run.stage(Stage::Input), &run.stage(Stage::Output))?;
-    writeln!(out, "\nThe answer is right: `check` accepts every tree of fewest hops, and refuses everything else.")?;
+    writeln!(out, "A trajectory of breadth-first search: its input, the state after every step, and its output.\n")?;
+    let problem = sample_problem(algorithm, TRACED_SIZE, TRACED_SEED, &SamplerOptions::default())?;
+    render::trace(&mut out, &Trace::record(algorithm, &problem)?, algorithm.source(), false)?;
 
-    let plan = DatasetSpec {
-        name: format!("{ALGORITHM}_quickstart"),
-        algorithm,
-        spec: Spec::from(algorithm.spec()),
-        size: SIZE,
-        samples: SAMPLES,
-        seed: SEED,
-        seeding: clrs::sampling::Seeding::Reference,
-        sampler_options: SamplerOptions::default(),
-        shard: None,
-        benchmark: None,
-    };
-    let bar = Bar::new(SAMPLES, true);
-    let made = generate(&[plan], &arguments.out, GenerateOptions { on_existing: OnExisting::Fail, threads: 0 }, &bar)?;
-    for made in &made {
-        let verified = verify(&made.path, &registry)?;
+    let dataset = DatasetSpec::new(format!("{ALGORITHM}_quickstart"), algorithm, SIZE, SAMPLES, SEED);
+    let bar = SampleBar::new(Some(SAMPLES), true);
+    for set in generate(&[dataset], &arguments.out, GenerateOptions::default(), &bar)? {
+        let verified = verify(&set.path, &registry)?;
         writeln!(
             out,
-            "\nMade {} samples of {SIZE} nodes: {} ({} kB). Every answer in it was checked; its hash is {}.",
+            "\n{} ({} kB) has {} samples of {SIZE} nodes. Its content hash is {}.\nEvery answer was checked: `check` accepts any \
+             tree of shortest paths, not only the one that the algorithm finds.",
+            set.path.display(),
+            set.summary.bytes / 1000,
             verified.samples,
-            made.path.display(),
-            made.summary.bytes / 1000,
             verified.hash,
         )?;
     }
@@ -72,9 +57,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     learn::learn(&arguments.out, ALGORITHM)?;
     writeln!(
         std::io::stdout(),
-        "\nGo on with:\n  clrs list                                    all algorithms\n  clrs show dijkstra                           \
-         what one does\n  clrs trace heapsort -n 6                     a run of one\n  clrs generate --benchmark clrs30 --out data  \
-         the whole benchmark"
+        "\nNext steps:\n  clrs list                                    list all algorithms\n  clrs show dijkstra                           \
+         describe one\n  clrs trace heapsort -n 6                     run one step by step\n  clrs generate --benchmark clrs30 --out data  \
+         generate the complete benchmark"
     )?;
     Ok(())
 }

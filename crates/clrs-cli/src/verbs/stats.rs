@@ -1,40 +1,52 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
-use clrs_store::SetReader;
-use clrs_store::stats::{ProbeStats, Range, Stats, StatsBuilder, Values};
+use clrs_store::Set;
+use clrs_store::stats::{self, ProbeStats, Range, Stats, Values};
 use rayon::prelude::*;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::arguments;
 use crate::table::Table;
 
-/// Describe sets: lengths of trajectories, sizes, balance of classes
+/// Describe sets: numbers of samples, nodes and steps, distributions of values
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder of sets, or one set
+    /// Directory of sets, or one set
     path: PathBuf,
-    /// Every probe too
+    /// Describe every probe too
     #[arg(long)]
     probes: bool,
-    /// As JSON; it has every probe
+    /// Print JSON, which includes every probe
     #[arg(long)]
     json: bool,
 }
 
+#[derive(Serialize)]
+struct Report {
+    sets: Vec<SetStats>,
+}
+
+#[derive(Serialize)]
+struct SetStats {
+    name: String,
+    /// Size of its files.
+    bytes: u64,
+    stats: Stats,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let files = arguments::sets(&arguments.path)?;
-    let counted: Vec<(String, u64, Stats)> = files.par_iter().map(count).collect::<Result<_>>()?;
+    let mut sets = Set::open_all(&arguments::set_files(&arguments.path)?)?;
+    let report = Report { sets: sets.par_iter_mut().map(describe).collect::<Result<_>>()? };
     let mut out = std::io::stdout().lock();
     if arguments.json {
-        let sets: Vec<_> =
-            counted.iter().map(|(name, bytes, stats)| json!({ "name": name, "bytes": bytes, "stats": stats })).collect();
-        return Ok(writeln!(out, "{:#}", json!({ "sets": sets }))?);
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        return Ok(writeln!(out)?);
     }
-    let mut table = Table::new(&["set", "samples", "nodes", "steps least", "mean", "most", "kB"]);
-    for (name, bytes, stats) in &counted {
+    let mut table = Table::new(&["set", "samples", "nodes", "steps min", "mean", "max", "kB"]);
+    for SetStats { name, bytes, stats } in &report.sets {
         let Range { min, mean, max, .. } = stats.steps;
         table.row([
             name.clone(),
@@ -48,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     table.write(&mut out)?;
     if arguments.probes {
-        for (name, _, stats) in &counted {
+        for SetStats { name, stats, .. } in &report.sets {
             writeln!(out, "\n{name}")?;
             let mut table = Table::new(&["probe", "cells", "values"]);
             for probe in &stats.probes {
@@ -60,14 +72,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn count(file: &PathBuf) -> Result<(String, u64, Stats)> {
-    let mut reader = SetReader::open(file)?;
-    let name = reader.header().name.clone();
-    let mut counter = StatsBuilder::new(&reader.header().spec);
-    for runs in reader.batches() {
-        counter.add(&runs?);
+fn describe(set: &mut Set) -> Result<SetStats> {
+    let stats = stats::of_set(set)?;
+    let mut bytes = 0;
+    for shard in set.shards() {
+        let path = shard.path();
+        bytes += path.metadata().with_context(|| format!("cannot read {}", path.display()))?.len();
     }
-    Ok((name, std::fs::metadata(file)?.len(), counter.finish()))
+    Ok(SetStats { name: set.header().name.clone(), bytes, stats })
 }
 
 fn range(Range { min, max, .. }: Range) -> String {
@@ -80,9 +92,9 @@ fn values(probe: &ProbeStats) -> String {
         Values::OneHot => "one node".into(),
         Values::Pointers { to_self } => format!("{:.1}% point to themselves", 100.0 * to_self),
         Values::Classes { frequencies, masked } => {
-            let shares: Vec<String> = frequencies.iter().map(|share| format!("{:.1}%", 100.0 * share)).collect();
-            let not_asked = if *masked > 0.0 { format!(", {:.1}% not asked", 100.0 * masked) } else { String::new() };
-            format!("{}{not_asked}", shares.join(" / "))
+            let percentages: Vec<String> = frequencies.iter().map(|share| format!("{:.1}%", 100.0 * share)).collect();
+            let masked = if *masked > 0.0 { format!(", {:.1}% masked out", 100.0 * masked) } else { String::new() };
+            format!("{}{masked}", percentages.join(" / "))
         }
     }
 }

@@ -1,93 +1,94 @@
 use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use clrs::recorder::StepLocation;
-use clrs::{AnyAlgorithm, Cells, RandomState, Trace, Trajectory};
+use clrs::{AnyAlgorithm, RandomState, SamplerOptions, Trace};
+use clrs_store::{StoreErrorKind, read_regular};
 use serde_json::Value;
 
-use crate::arguments::{self, Drawing};
+use crate::arguments::{self, Name, Sampling};
 
 pub(super) mod render;
 
 /// Run an algorithm and show every step
 ///
-/// The problem is drawn, or read as JSON: `--problem FILE`, or `-` for standard input. What `--json` prints can be fed back.
+/// The problem is sampled, or read as JSON from a file or from standard input. The output of `--json` can be read back with
+/// `--problem`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Name of the algorithm (`clrs list`)
+    #[arg(value_parser = Name::algorithm(), hide_possible_values = true)]
     algorithm: String,
     #[command(flatten)]
-    drawing: Drawing,
-    /// A problem of your own, as JSON (`clrs trace ALGORITHM --json` prints one under "problem")
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["size", "seed", "settings"])]
-    problem: Option<String>,
-    /// As JSON: the problem, and every probe with the file and line of every step
+    sampling: Sampling,
+    /// Read the problem from a JSON file, or from standard input (`-`); `clrs trace ALGORITHM --json` prints one as `problem`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["size", "seed", "options"])]
+    problem: Option<std::path::PathBuf>,
+    /// Print JSON: the problem, every probe at every step, and the source line of every step
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let algorithm = arguments::algorithm(&arguments.algorithm)?;
-    let mut recorder = algorithm.recorder();
-    let problem = match &arguments.problem {
-        Some(path) => read_problem(path, algorithm.name())?,
-        None => draw_problem(algorithm, &arguments.drawing)?,
+    let trace = if let Some(path) = &arguments.problem {
+        let problem = read_problem(path, algorithm.name())?;
+        Trace::record(algorithm, &problem).with_context(|| display(path))?
+    } else {
+        let Sampling { size, seed, .. } = arguments.sampling;
+        Trace::record(algorithm, &sample_problem(algorithm, size, seed, &arguments.sampling.options()?)?)?
     };
-    algorithm.record_json(&problem, &mut recorder)?;
     if arguments.json {
         let mut out = std::io::stdout().lock();
-        let problem = serde_json::from_str(&problem)?;
-        let trace = Trace::new(algorithm.name(), problem, recorder.trajectories().get(0), recorder.step_locations(0));
         serde_json::to_writer(&mut out, &trace)?;
         return Ok(writeln!(out)?);
     }
-    let colours = std::io::stdout().is_terminal();
+    let colors = std::io::stdout().is_terminal();
     let mut out = anstream::stdout().lock();
-    render::trajectory(&mut out, algorithm, &recorder, colours)?;
-    Ok(())
+    Ok(render::trace(&mut out, &trace, algorithm.source(), colors)?)
 }
 
-fn draw_problem(algorithm: &dyn AnyAlgorithm, drawing: &Drawing) -> Result<String> {
-    let mut draws = algorithm.problem_buffer(drawing.size, &drawing.settings()?)?;
-    draws.draw(&mut RandomState::new(drawing.seed))?;
-    Ok(draws.json(0))
+/// Samples a problem as JSON.
+pub(super) fn sample_problem(algorithm: &dyn AnyAlgorithm, size: usize, seed: u32, options: &SamplerOptions) -> Result<String> {
+    let mut problems = algorithm.problem_buffer(size, options)?;
+    problems.draw(&mut RandomState::new(seed))?;
+    Ok(problems.json(0))
 }
 
-/// A problem, or a whole trace that has one.
-fn read_problem(path: &str, algorithm: &str) -> Result<String> {
-    let mut text = String::new();
-    if path == "-" {
-        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-    } else {
-        text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
-    }
-    Ok(match serde_json::from_str::<Value>(&text) {
-        Ok(Value::Object(mut trace)) => match trace.remove("problem") {
-            Some(problem) => {
-                let of = trace.get("algorithm").and_then(Value::as_str).unwrap_or(algorithm);
-                ensure!(of == algorithm, "{path} is a trace of {of}, not of {algorithm}");
-                problem.to_string()
-            }
-            None => text,
-        },
-        // What is wrong with it is said once the algorithm's problem is read.
-        _ => text,
-    })
+/// Largest problem that is read. Problems that can be recorded are smaller.
+const MAX_PROBLEM_BYTES: u64 = 256 << 20;
+
+/// Reads a problem, or a trace that contains one.
+fn read_problem(path: &Path, algorithm: &str) -> Result<String> {
+    let text = if path == Path::new("-") { read_stdin()? } else { read_file(path)? };
+    let Ok(Value::Object(mut trace)) = serde_json::from_str::<Value>(&text) else {
+        // The algorithm reports what is wrong with it.
+        return Ok(text);
+    };
+    let Some(problem) = trace.remove("problem") else { return Ok(text) };
+    let of = trace.get("algorithm").and_then(Value::as_str).unwrap_or(algorithm);
+    ensure!(of == algorithm, "{}: a trace of {of}, not of {algorithm}", display(path));
+    Ok(problem.to_string())
 }
 
-/// What a step shows: the run, its place in it, and where it was recorded.
-struct Step<'r> {
-    run: Trajectory<'r>,
-    place: usize,
-    site: StepLocation,
+fn display(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
-impl<'r> Step<'r> {
-    /// The row of the probe at a place of the spec, and the row before it, if there is one.
-    fn row(&self, place: usize) -> (Cells<'r>, Option<Cells<'r>>) {
-        let width = self.run.spec()[place].width(self.run.nodes());
-        let row = |step: usize| self.run.cells(place).slice(step * width..(step + 1) * width);
-        (row(self.place), self.place.checked_sub(1).map(row))
-    }
+fn read_stdin() -> Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MAX_PROBLEM_BYTES + 1).read_to_end(&mut bytes).context("cannot read standard input")?;
+    ensure!(bytes.len() as u64 <= MAX_PROBLEM_BYTES, "standard input is larger than {MAX_PROBLEM_BYTES} bytes");
+    String::from_utf8(bytes).context("standard input is not UTF-8")
+}
+
+fn read_file(path: &Path) -> Result<String> {
+    let bytes = match read_regular(path, MAX_PROBLEM_BYTES) {
+        Err(error) if matches!(error.kind, StoreErrorKind::NotAFile) => {
+            bail!("{error}; `--problem -` reads from standard input")
+        }
+        bytes => bytes?,
+    };
+    String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", path.display()))
 }

@@ -1,152 +1,241 @@
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use clrs::Registry;
-use clrs_nn::parameters::Owner;
-use clrs_nn::recipe::{Recipe, SHIPPED};
-use clrs_nn::run::{self, Lock, RunFolder};
-use clrs_nn::tensors::NamedArrays;
-use clrs_nn::train::{Ending, Event, Flow, Trainer};
-use serde_json::json;
+use clrs_nn::config::recipe::{Recipe, SHIPPED};
+use clrs_nn::data::tasks::TaskError;
+use clrs_nn::exec::parameters::Owner;
+use clrs_nn::run::directory::{self, RunDir, RunLock};
+use clrs_nn::run::error::RunError;
+use clrs_nn::run::status::{RunStatus, Status};
+use clrs_nn::run::tensor_file::TensorFile;
+use clrs_nn::train::plan::{PlanError, TrainPlan};
+use clrs_nn::train::trainer::{Event, StopReason, Trainer};
+use clrs_nn::{Parameters, Registries};
+use clrs_store::read_regular;
+use serde::Serialize;
 
-use crate::arguments::Computing;
-use crate::progress::{Steps, is_stopped};
+use crate::arguments::{Compute, Name};
+use crate::progress::{StepBar, is_stopped};
 
 /// Train a network to execute algorithms
 ///
-/// A recipe says how: `clrs train paper-2022 --algorithms bfs --out runs/bfs`. It is the name of one that comes with the program
-/// (`paper-2022`, `generalist-2022`) or a TOML file; without one, the defaults hold (`--show` prints them). Any field can be set
-/// here: `--set processor=pgn --set steps=2000`. The folder gets the whole recipe, metrics, and the last and the best
-/// checkpoint; `clrs eval` judges it, and `--resume` goes on with it, to the same bits as if it had never stopped.
+/// A recipe determines the run: `clrs train paper-2022 --algorithms bfs --out runs/bfs`. It is one of the shipped recipes
+/// (`paper-2022`, `generalist-2022`) or a TOML file; without one, the defaults apply. `--set` overrides any field, and `--show`
+/// prints all of them. The run directory contains the complete recipe, metrics, and the last and the best checkpoint. `clrs
+/// eval` evaluates it. `--resume` resumes it, with the same bits as if it had never stopped.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Recipe: a name or a file
+    /// Recipe: a shipped name or a TOML file
     recipe: Option<String>,
-    /// Folder of the run
+    /// Run directory
     #[arg(long, value_name = "DIR", required_unless_present = "show")]
     out: Option<PathBuf>,
-    /// Algorithms to learn on one processor, comma-separated: `algorithms` of the recipe
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    /// Algorithms to train on with one shared processor, comma-separated; the field `algorithms` of the recipe
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', value_parser = Name::algorithm(), hide_possible_values = true)]
     algorithms: Vec<String>,
-    /// Field of the recipe; lists are comma-separated: `--set lengths=4,8`
+    /// Override a field of the recipe; lists are comma-separated: `--set lengths=4,8`
     #[arg(long = "set", value_name = "FIELD=VALUE")]
-    settings: Vec<String>,
-    /// Go on with the run in the folder, whose recipe holds
-    #[arg(long, conflicts_with_all = ["recipe", "algorithms", "settings", "weights", "processor_weights", "show"])]
+    overrides: Vec<String>,
+    /// Resume the run in DIR with its saved recipe
+    #[arg(long, conflicts_with_all = ["recipe", "algorithms", "overrides", "weights", "processor_weights", "show"])]
     resume: bool,
-    /// Begin with these parameters: a checkpoint, or parameters exported from dm-clrs (docs/weights.md)
+    /// Start from these parameters: a checkpoint, or parameters exported from dm-clrs (docs/weights.md)
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
-    /// Begin with the processor of these parameters alone
+    /// Start from the processor of these parameters only
     #[arg(long, value_name = "FILE", conflicts_with = "weights")]
     processor_weights: Option<PathBuf>,
     #[command(flatten)]
-    computing: Computing,
-    /// Print the recipe, every field of it, and train nothing
+    compute: Compute,
+    /// Check the recipe and print all of its fields, without training
     #[arg(long)]
     show: bool,
-    /// No progress
+    /// Do not report progress
     #[arg(long)]
     quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.show {
-        std::io::stdout().write_all(recipe(arguments)?.to_toml().as_bytes())?;
-        return Ok(());
+        return show(arguments);
     }
-    let out = arguments.out.as_deref().context("say where the run goes: --out DIR")?;
-    let device = arguments.computing.open()?;
-    let recipe = if arguments.resume { run::read_recipe(out)? } else { recipe(arguments)? };
-    let steps = recipe.steps;
-    let mut trainer = Trainer::new(recipe.clone(), &Registry::builtin(), &device)?;
-    let mut folder = if arguments.resume {
-        let lock = Lock::take(out)?;
-        trainer.resume(out)?;
-        ensure!(trainer.state().step < steps, "{}: all {steps} steps are taken; `clrs eval {0}` judges it", out.display());
-        RunFolder::open(lock, trainer.state().step)?
-    } else {
-        begin_with(&mut trainer, arguments)?;
-        RunFolder::create(out, &provenance(arguments))?
-    };
-    let first = trainer.state().step;
-
-    let mut progress = Steps::new(first, steps, arguments.quiet);
-    let mut best = trainer.state().best;
-    let ending = trainer.run(&mut folder, &mut |event| {
-        match event {
-            Event::Step { step, losses } => {
-                let loss = losses.iter().map(|(_, loss)| f64::from(*loss)).sum::<f64>() / losses.len() as f64;
-                progress.step(*step, loss);
-            }
-            Event::Validation { step, score, is_best, .. } => {
-                progress.validation(*score);
-                if *is_best {
-                    best = Some((*step, *score));
-                }
-            }
-        }
-        if is_stopped() { Flow::Stop } else { Flow::Continue }
-    });
-    progress.finish();
-    let (at, score) = match ending? {
-        Ending::Stopped => bail!("stopped; `clrs train --resume --out {}` goes on", out.display()),
-        Ending::Done | Ending::Patience => best.context("a run that ends was validated")?,
-    };
-    writeln!(
-        std::io::stdout(),
-        "{}: best validation score {:.2}% at step {at}; `clrs eval {0}` judges it on the test set",
-        out.display(),
-        100.0 * score,
-    )?;
-    Ok(())
+    let out = arguments.out.as_deref().context("--out DIR is missing")?;
+    if arguments.resume { resume(arguments, out) } else { start(arguments, out) }
 }
 
-/// The recipe as the arguments have it.
+/// Prints the recipe if it can be trained, or if only the algorithms are missing.
+fn show(arguments: &Arguments) -> Result<()> {
+    let recipe = recipe(arguments)?;
+    let registries = Registries::builtin();
+    match TrainPlan::new(recipe.clone(), &registries) {
+        Err(PlanError::Task(TaskError::None)) => {
+            registries.processors.find(&recipe.model.processor)?;
+            let _ = writeln!(std::io::stderr(), "clrs: note: training also needs --algorithms");
+        }
+        plan => drop(plan?),
+    }
+    Ok(std::io::stdout().write_all(recipe.to_toml().as_bytes())?)
+}
+
+fn start(arguments: &Arguments, out: &Path) -> Result<()> {
+    let plan = plan(recipe(arguments)?)?;
+    let steps = plan.recipe.steps;
+    ensure!(!out.exists() || out.is_dir(), "{}: exists and is not a directory", out.display());
+    match RunDir::ensure_free(out) {
+        Err(error @ RunError::Exists(_)) => bail!("{error}; add --resume to resume it, or choose another directory"),
+        result => result?,
+    }
+    let weights = InitialWeights::read(arguments)?;
+    let device = arguments.compute.open()?;
+    let mut trainer = Trainer::new(plan, &device)?;
+    if let Some(weights) = weights {
+        weights.load_into(trainer.parameters_mut())?;
+    }
+    let directory = RunDir::create(out, &serde_json::to_value(Provenance::new(arguments))?)?;
+    train(trainer, directory, steps, arguments.quiet)
+}
+
+fn resume(arguments: &Arguments, out: &Path) -> Result<()> {
+    let plan = plan(directory::read_recipe(out)?)?;
+    let steps = plan.recipe.steps;
+    let lock = RunLock::acquire(out)?;
+    // A run that was stopped in its last validation still has to repeat it.
+    if RunStatus::read(out)?.is_some_and(|status| status.status == Status::Done && status.step >= steps) {
+        bail!("{}: all {steps} steps are done; `clrs eval {0}` evaluates it", out.display());
+    }
+    let device = arguments.compute.open()?;
+    let mut trainer = Trainer::new(plan, &device)?;
+    trainer.resume(out)?;
+    let directory = RunDir::open(lock, trainer.state().step)?;
+    train(trainer, directory, steps, arguments.quiet)
+}
+
+fn train(trainer: Trainer, mut directory: RunDir, steps: usize, quiet: bool) -> Result<()> {
+    let state = trainer.state();
+    let (mut last, mut best) = (state.step, state.best);
+    let mut bar = StepBar::new(state.step, steps, quiet);
+    let reason = trainer.run(&mut directory, &mut |event| {
+        match event {
+            Event::Step(report) => {
+                last = report.step;
+                bar.step(report.step, report.loss());
+            }
+            Event::Validating(_) => bar.validating(),
+            Event::Validation { report, is_best } => {
+                bar.validated(report.score);
+                if *is_best {
+                    best = Some((report.step, report.score));
+                }
+            }
+            _ => {}
+        }
+        if is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.finish();
+    let out = directory.path().display();
+    let (at, score) = match reason? {
+        StopReason::Stopped => {
+            bail!("stopped after step {last} of {steps}; `clrs train --resume --out {out}` resumes the run")
+        }
+        StopReason::Completed | StopReason::EarlyStopping => best.context("a complete run has a validation")?,
+    };
+    let score = 100.0 * score;
+    Ok(writeln!(
+        std::io::stdout(),
+        "{out}: best validation score {score:.2}% at step {at}; `clrs eval {out}` evaluates it on the test set"
+    )?)
+}
+
+/// No recipe is longer.
+const MAX_RECIPE_BYTES: u64 = 1 << 20;
+
+/// The recipe with its overrides.
 fn recipe(arguments: &Arguments) -> Result<Recipe> {
     let text = match arguments.recipe.as_deref() {
         None => String::new(),
         Some(name) => match SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
             Some((_, text)) => (*text).to_string(),
-            None if Path::new(name).exists() => std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?,
+            None if Path::new(name).exists() => {
+                let bytes = read_regular(Path::new(name), MAX_RECIPE_BYTES)?;
+                String::from_utf8(bytes).with_context(|| format!("{name}: not UTF-8"))?
+            }
             None => {
                 let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-                bail!("no recipe is called `{name}`, and no file; there are: {}", names.join(", "))
+                bail!("unknown recipe `{name}`: neither a file nor one of {}", names.join(", "))
             }
         },
     };
-    let mut settings = arguments.settings.clone();
-    if !arguments.algorithms.is_empty() {
-        settings.push(format!("algorithms={}", arguments.algorithms.join(",")));
+    let algorithms = (!arguments.algorithms.is_empty()).then(|| format!("algorithms={}", arguments.algorithms.join(",")));
+    let overrides: Vec<&str> = arguments.overrides.iter().chain(&algorithms).map(String::as_str).collect();
+    let recipe = Recipe::parse(&text, &overrides);
+    match &arguments.recipe {
+        Some(name) => recipe.with_context(|| name.clone()),
+        None => Ok(recipe?),
     }
-    Recipe::parse(&text, &settings).with_context(|| arguments.recipe.clone().unwrap_or_else(|| "--set".into()))
 }
 
-/// Parameters that are not drawn, but read.
-fn begin_with(trainer: &mut Trainer, arguments: &Arguments) -> Result<()> {
-    let (path, only_processor) = match (&arguments.weights, &arguments.processor_weights) {
-        (Some(path), _) => (path, false),
-        (None, Some(path)) => (path, true),
-        (None, None) => return Ok(()),
-    };
-    let file = NamedArrays::read(path)?;
-    let wanted = |owner: Owner| !only_processor || owner == Owner::Processor;
-    file.fill_some(trainer.parameters_mut(), |parameter| wanted(parameter.owner)).with_context(|| path.display().to_string())
+/// Checks everything about a recipe that can be checked without data.
+fn plan(recipe: Recipe) -> Result<TrainPlan> {
+    match TrainPlan::new(recipe, &Registries::builtin()) {
+        Err(error @ PlanError::Task(TaskError::None)) => bail!("{error} with --algorithms"),
+        plan => Ok(plan?),
+    }
 }
 
-fn provenance(arguments: &Arguments) -> serde_json::Value {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    json!({
-        "program": concat!("clrs ", env!("CARGO_PKG_VERSION")),
-        "recipe": arguments.recipe,
-        "algorithms": arguments.algorithms,
-        "set": arguments.settings,
-        "weights": arguments.weights,
-        "processor_weights": arguments.processor_weights,
-        "device": arguments.computing.device,
-        "begun": now,
-    })
+/// Parameters to start from.
+struct InitialWeights<'a> {
+    path: &'a Path,
+    file: TensorFile,
+    only_processor: bool,
+}
+
+impl InitialWeights<'_> {
+    fn read(arguments: &Arguments) -> Result<Option<InitialWeights<'_>>> {
+        let (path, only_processor) = match (&arguments.weights, &arguments.processor_weights) {
+            (Some(path), _) => (path, false),
+            (None, Some(path)) => (path, true),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(InitialWeights { path, file: TensorFile::read(path)?, only_processor }))
+    }
+
+    fn load_into(&self, parameters: &mut Parameters) -> Result<()> {
+        let is_wanted = |owner: Owner| !self.only_processor || owner == Owner::Processor;
+        let loaded = self.file.load_some(parameters, |parameter| is_wanted(parameter.owner));
+        loaded.with_context(|| self.path.display().to_string())
+    }
+}
+
+/// Contents of `provenance.json`.
+#[derive(Serialize)]
+struct Provenance<'a> {
+    program: &'static str,
+    recipe: Option<&'a str>,
+    algorithms: &'a [String],
+    set: &'a [String],
+    weights: Option<String>,
+    processor_weights: Option<String>,
+    device: &'a str,
+    /// Seconds since 1970.
+    begun: u64,
+}
+
+impl Provenance<'_> {
+    fn new(arguments: &Arguments) -> Provenance<'_> {
+        let lossy = |path: &Option<PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
+        Provenance {
+            program: concat!("clrs ", env!("CARGO_PKG_VERSION")),
+            recipe: arguments.recipe.as_deref(),
+            algorithms: &arguments.algorithms,
+            set: &arguments.overrides,
+            weights: lossy(&arguments.weights),
+            processor_weights: lossy(&arguments.processor_weights),
+            device: &arguments.compute.device,
+            begun: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        }
+    }
 }

@@ -1,4 +1,4 @@
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -6,67 +6,88 @@ use clap::Args;
 use clrs::Registry;
 use clrs_store::verify::{VerifiedSet, VerifyError, verify};
 use rayon::prelude::*;
-use serde_json::json;
+use serde::Serialize;
 
-use crate::arguments;
-use crate::table::Table;
+use crate::arguments::{self, lossy};
+use crate::table::{Table, plural};
 
-/// Check sets: hashes, specs, and every answer
+/// Verify sets: content hashes, probes, and every answer
+///
+/// Exits with 2 if a file fails.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder of sets, or one set
+    /// Directory of sets, or one set
     path: PathBuf,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let files = arguments::sets(&arguments.path)?;
-    let registry = Registry::builtin();
-    let verdicts: Vec<_> = files.par_iter().map(|file| (file, verify(file, &registry))).collect();
-    let mut out = std::io::stdout().lock();
-    if arguments.json {
-        let sets: Vec<_> = verdicts.iter().map(|(file, verdict)| as_json(file, verdict)).collect();
-        writeln!(out, "{:#}", json!({ "sets": sets }))?;
-    } else {
-        let mut table = Table::new(&["set", "samples", "hash", ""]);
-        for verified in verdicts.iter().filter_map(|(_, verdict)| verdict.as_ref().ok()) {
-            let standing = if verified.canonical { "as published" } else { "right" };
-            let hash = verified.hash.to_string()[..16].to_owned();
-            table.row([verified.header.name.clone(), verified.samples.to_string(), hash, standing.to_owned()]);
-        }
-        table.write(&mut out)?;
-        for (file, verdict) in &verdicts {
-            if let Err(error) = verdict {
-                writeln!(out, "  {}", about(file, error))?;
-            }
-        }
-    }
-    let wrong = verdicts.iter().filter(|(_, verdict)| verdict.is_err()).count();
-    if wrong > 0 {
-        bail!("{wrong} of {} files are not sets as they should be: `clrs generate --force` makes sets anew", verdicts.len());
-    }
-    if !arguments.json {
-        writeln!(out, "{} sets are what they say, and every answer is right", verdicts.len())?;
-    }
-    Ok(())
+#[derive(Serialize)]
+struct Report {
+    sets: Vec<FileReport>,
 }
 
-/// Errors of the store name the file themselves.
-fn about(file: &Path, error: &VerifyError) -> String {
+#[derive(Serialize)]
+struct FileReport {
+    #[serde(serialize_with = "lossy")]
+    path: PathBuf,
+    valid: bool,
+    #[serde(flatten)]
+    verified: Option<VerifiedSet>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let files = arguments::set_files(&arguments.path)?;
+    let registry = Registry::builtin();
+    let report = Report { sets: files.into_par_iter().map(|file| verify_file(file, &registry)).collect() };
+    let printed = print(&report, arguments.json);
+    // The exit code does not depend on whether the report was read to its end.
+    let failed = report.sets.iter().filter(|file| !file.valid).count();
+    if failed > 0 {
+        bail!("{failed} of {} failed verification; `clrs generate --force` regenerates sets", plural(report.sets.len(), "file"));
+    }
+    Ok(printed?)
+}
+
+fn verify_file(path: PathBuf, registry: &Registry) -> FileReport {
+    match verify(&path, registry) {
+        Ok(verified) => FileReport { path, valid: true, verified: Some(verified), error: None },
+        Err(error) => {
+            let error = message(&path, &error);
+            FileReport { path, valid: false, verified: None, error: Some(error) }
+        }
+    }
+}
+
+/// Errors of the store name the file already.
+fn message(path: &Path, error: &VerifyError) -> String {
     match error {
         VerifyError::Store(error) => error.to_string(),
-        error => format!("{}: {error}", file.display()),
+        error => format!("{}: {error}", path.display()),
     }
 }
 
-fn as_json(file: &Path, verdict: &Result<VerifiedSet, VerifyError>) -> serde_json::Value {
-    match verdict {
-        Ok(verified) => json!({
-            "file": file, "name": verified.header.name, "samples": verified.samples, "hash": verified.hash,
-            "canonical": verified.canonical, "right": true,
-        }),
-        Err(error) => json!({ "file": file, "right": false, "error": error.to_string() }),
+fn print(report: &Report, json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut out, report)?;
+        return writeln!(out);
     }
+    let mut table = Table::new(&["set", "samples", "hash", "status"]);
+    for verified in report.sets.iter().filter_map(|file| file.verified.as_ref()) {
+        let status = if verified.canonical { "canonical" } else { "valid" };
+        let hash = verified.hash.to_string()[..16].to_owned();
+        table.row([verified.header.name.clone(), verified.samples.to_string(), hash, status.to_owned()]);
+    }
+    table.write(&mut out)?;
+    for error in report.sets.iter().filter_map(|file| file.error.as_ref()) {
+        writeln!(out, "  {error}")?;
+    }
+    if report.sets.iter().all(|file| file.valid) {
+        writeln!(out, "{} verified", plural(report.sets.len(), "file"))?;
+    }
+    Ok(())
 }

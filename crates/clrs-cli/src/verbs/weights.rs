@@ -1,76 +1,97 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
-use clrs::Registry;
-use clrs_nn::tensors::NamedArrays;
-use clrs_nn::trained::{Checkpoint, Trained};
-use clrs_store::{OnExisting, write_atomic};
-use serde_json::json;
+use clrs_nn::Parameters;
+use clrs_nn::eval::trained::Checkpoint;
+use clrs_nn::exec::device;
+use clrs_nn::exec::parameters::Parameter;
+use clrs_nn::run::tensor_file::TensorFile;
+use clrs_store::write_atomic;
+use serde::Serialize;
+
+use crate::arguments::{self, ensure_outside_run};
+use crate::error::Advise;
+use crate::table::Table;
 
 /// List the parameters of a trained network, or write them to a file
 ///
-/// With `--names dm-clrs` they are called as dm-clrs calls them, so that its models can take them over (docs/weights.md). `clrs
-/// train --weights` reads both.
+/// `--names dm-clrs` names them as dm-clrs does, whose models can then load them (docs/weights.md). `clrs train --weights` reads
+/// both.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder of a run
+    /// Run directory
     run: PathBuf,
-    /// Checkpoint: `best`, `last`, or a file
-    #[arg(long, default_value = "best")]
-    checkpoint: String,
-    /// Safetensors file to write; without it, parameters are listed
+    /// Checkpoint to read: `best`, `last`, or a file
+    #[arg(long, value_name = "best|last|FILE", default_value = "best")]
+    checkpoint: Checkpoint,
+    /// Write the parameters to this safetensors file instead of listing them
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How parameters are called in the file
+    /// Names of the parameters in the file
     #[arg(long, value_enum, default_value_t = Names::Clrs)]
     names: Names,
-    /// Write over a file that is there
+    /// Replace an existing file
     #[arg(long, requires = "out")]
     force: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long, conflicts_with = "out")]
     json: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Names {
-    /// By our names
+    /// The names that are listed
     Clrs,
-    /// By those of dm-clrs
+    /// The names of dm-clrs
     DmClrs,
 }
 
+#[derive(Serialize)]
+struct Report<'r> {
+    /// Number of scalar parameters.
+    count: usize,
+    parameters: &'r [Parameter],
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let checkpoint = match &arguments.checkpoint[..] {
-        "best" => Checkpoint::Best,
-        "last" => Checkpoint::Last,
-        file => Checkpoint::File(file.into()),
-    };
-    let trained = Trained::open(&arguments.run, &checkpoint, &Registry::builtin())?;
-    let mut out = std::io::stdout().lock();
-    if arguments.json {
-        let parameters = trained.parameters.list().iter();
-        let parameters = parameters.map(|of| json!({ "name": of.name, "shape": of.shape, "reference": of.reference }));
-        let parameters: Vec<_> = parameters.collect();
-        return Ok(writeln!(out, "{:#}", json!({ "parameters": parameters, "numbers": trained.parameters.count() }))?);
-    }
-    let Some(path) = &arguments.out else {
-        let mut table = crate::table::Table::new(&["parameter", "shape", "in dm-clrs"]);
-        for parameter in trained.parameters.list() {
-            table.row([parameter.name.clone(), format!("{:?}", parameter.shape), parameter.reference.clone()]);
+    if let Some(out) = &arguments.out {
+        ensure_outside_run(out, &arguments.run)?;
+        if let Checkpoint::File(checkpoint) = &arguments.checkpoint {
+            let is_same = out.canonicalize().is_ok_and(|out| checkpoint.canonicalize().is_ok_and(|checkpoint| out == checkpoint));
+            ensure!(!is_same, "{}: is the checkpoint to read; write to another file", out.display());
         }
-        table.write(&mut out)?;
-        writeln!(out, "{} numbers", trained.parameters.count())?;
-        return Ok(());
-    };
-    let file = NamedArrays::of(&trained.parameters, |parameter| match arguments.names {
+    }
+    let device = device::open("cpu")?;
+    let model = arguments::open_model(&arguments.run, &arguments.checkpoint, &device)?;
+    match &arguments.out {
+        Some(out) => write(&model.parameters, out, arguments),
+        None => list(&model.parameters, arguments.json),
+    }
+}
+
+fn list(parameters: &Parameters, json: bool) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    if json {
+        let report = Report { count: parameters.count(), parameters: parameters.list() };
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        return Ok(writeln!(out)?);
+    }
+    let mut table = Table::new(&["parameter", "shape", "name in dm-clrs"]);
+    for Parameter { name, shape, reference, .. } in parameters.list() {
+        table.row([name.clone(), format!("{shape:?}"), reference.clone()]);
+    }
+    table.write(&mut out)?;
+    Ok(writeln!(out, "{} parameters in {} tensors", parameters.count(), parameters.list().len())?)
+}
+
+fn write(parameters: &Parameters, out: &std::path::Path, arguments: &Arguments) -> Result<()> {
+    let file = TensorFile::from_parameters(parameters, |parameter| match arguments.names {
         Names::Clrs => parameter.name.clone(),
         Names::DmClrs => parameter.reference.clone(),
     });
-    let on_existing = if arguments.force { OnExisting::Replace } else { OnExisting::Fail };
-    write_atomic(path, on_existing, &file.to_bytes())?;
-    writeln!(out, "{} parameters, {} numbers: {}", file.arrays.len(), trained.parameters.count(), path.display())?;
-    Ok(())
+    write_atomic(out, arguments::on_existing(arguments.force), &file.to_bytes()).advise_force()?;
+    let (count, tensors) = (parameters.count(), file.tensors.len());
+    Ok(writeln!(std::io::stdout(), "Wrote {count} parameters in {tensors} tensors to {}", out.display())?)
 }

@@ -20,11 +20,13 @@ pub struct FieldDoc {
 /// assert_eq!(hidden.default, "128");
 /// ```
 pub fn fields() -> Vec<FieldDoc> {
-    let defaults = toml::Table::try_from(super::recipe::Recipe::default()).expect("a recipe is a TOML table");
+    // Not a table of values: it would widen `f32` to `f64`, with digits that nobody wrote.
+    let defaults = super::recipe::Recipe::default().to_toml();
+    let default = |name: &str| defaults.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
     let sources = [include_str!("model.rs"), include_str!("recipe.rs")];
     let documented = sources.iter().zip(["ModelConfig", "Recipe"]).flat_map(|(source, name)| doc_comments(source, name));
     let field = |(name, description): (String, String)| {
-        let default = defaults.get(&name)?.to_string();
+        let default = default(&name)?.to_string();
         Some(FieldDoc { name, default, description })
     };
     documented.filter_map(field).collect()

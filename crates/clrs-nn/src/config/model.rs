@@ -146,8 +146,12 @@ pub struct ConfigError {
 }
 
 /// Checks one field.
-#[expect(clippy::needless_pass_by_value, reason = "values are copies and temporaries")]
-pub(crate) fn ensure(holds: bool, field: &'static str, value: impl ToString, rule: impl Into<String>) -> Result<(), ConfigError> {
+pub(crate) fn ensure(
+    holds: bool,
+    field: &'static str,
+    value: impl std::fmt::Display,
+    rule: impl Into<String>,
+) -> Result<(), ConfigError> {
     if holds { Ok(()) } else { Err(ConfigError { field, rule: rule.into(), value: value.to_string() }) }
 }
 

@@ -41,6 +41,15 @@ pub(crate) fn count(source: &DataSource, algorithm: &'static dyn AnyAlgorithm, s
     }
 }
 
+/// Largest number of nodes in the training set of an algorithm.
+pub(crate) fn max_nodes(source: &DataSource, algorithm: &'static dyn AnyAlgorithm) -> Result<usize, DataError> {
+    match source {
+        DataSource::OnTheFly => Err(DataError::OnTheFly(Split::Train)),
+        DataSource::Benchmark(version) => Ok(benchmark_set(*version, algorithm, Split::Train)?.size),
+        DataSource::Directory(directory) => Ok(open(directory, algorithm, Split::Train)?.header().max_nodes),
+    }
+}
+
 /// Spec of the recorded samples of an algorithm, before any transform.
 pub fn recorded_spec(source: &DataSource, algorithm: &'static dyn AnyAlgorithm) -> Result<Spec, DataError> {
     match source {

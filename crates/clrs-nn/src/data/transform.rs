@@ -20,8 +20,8 @@ pub struct BatchTransform {
 }
 
 impl BatchTransform {
-    /// Training and validation have different random positions; test samples keep theirs. `index` is that of the algorithm in the
-    /// recipe.
+    /// Creates the transforms. Training and validation have different random positions; test samples have their original ones.
+    /// `index` is that of the algorithm in the recipe.
     pub fn new(recipe: &Recipe, algorithm: &dyn AnyAlgorithm, index: usize, split: Split) -> BatchTransform {
         let stream = ((split as u64 + 1) << 56) | ((index as u64) << 40);
         BatchTransform {

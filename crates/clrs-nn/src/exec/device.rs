@@ -16,17 +16,17 @@ pub const NAMES: &[&str] = &[
 #[expect(missing_docs, reason = "the error messages document the variants")]
 #[non_exhaustive]
 pub enum DeviceError {
-    #[error("there is no device `{0}` in this build; it has {list} (the cargo features `wgpu` and `cuda` add devices)", list = NAMES.join(", "))]
+    #[error("unknown device `{0}`; this build has {list} (the cargo features `wgpu` and `cuda` add more)", list = NAMES.join(", "))]
     Unknown(String),
     #[cfg(feature = "wgpu")]
     #[error("wgpu found no device; on Linux it needs a Vulkan driver, such as Debian's mesa-vulkan-drivers")]
     Wgpu(#[from] burn::tensor::wgpu::WgpuInitError),
     #[cfg(feature = "cuda")]
-    #[error("no NVIDIA GPU found, or its driver is missing")]
+    #[error("no NVIDIA card or driver found")]
     Cuda,
 }
 
-/// Opens a device by name.
+/// Opens a device by name. A process opens each of them once.
 ///
 /// # Errors
 /// If the build does not contain the device, or the machine does not have it.
@@ -35,7 +35,7 @@ pub enum DeviceError {
 /// use clrs_nn::exec::device;
 ///
 /// assert!(device::open("cpu").is_ok());
-/// assert!(device::open("abacus").unwrap_err().to_string().starts_with("there is no device `abacus`"));
+/// assert!(device::open("abacus").unwrap_err().to_string().starts_with("unknown device `abacus`"));
 /// ```
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     match name {

@@ -4,5 +4,6 @@ pub mod context;
 pub mod device;
 pub mod features;
 pub(crate) mod fused;
+pub mod isa;
 pub mod parameters;
 pub mod weights;

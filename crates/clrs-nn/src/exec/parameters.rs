@@ -109,7 +109,10 @@ pub(crate) fn matrix_shape(shape: &[usize]) -> [usize; 2] {
 pub struct ParameterBuilder {
     list: Vec<Parameter>,
     values: Vec<Vec<f32>>,
-    random: RandomState,
+    /// Stream of initial values; `None` counts parameters without creating them.
+    random: Option<RandomState>,
+    /// Number of scalar parameters.
+    count: usize,
     prefix: String,
     reference_prefix: String,
     owner: Owner,
@@ -121,11 +124,22 @@ impl ParameterBuilder {
         ParameterBuilder {
             list: Vec::new(),
             values: Vec::new(),
-            random: RandomState::new(seed),
+            random: Some(RandomState::new(seed)),
+            count: 0,
             prefix: String::new(),
             reference_prefix: String::new(),
             owner: Owner::Processor,
         }
+    }
+
+    /// Counts parameters without creating their values.
+    pub(crate) fn counting() -> ParameterBuilder {
+        ParameterBuilder { random: None, ..ParameterBuilder::new(0) }
+    }
+
+    /// Number of scalar parameters so far.
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     /// Sets the owner and the name prefixes, ours and dm-clrs's, of the parameters that follow.
@@ -152,7 +166,9 @@ impl ParameterBuilder {
     /// Adds a vector or a matrix.
     pub fn parameter(&mut self, name: &str, reference: &str, shape: &[usize], init: Init) -> ParamId {
         let [rows, columns] = matrix_shape(shape);
-        self.values.push((0..rows * columns).map(|_| draw(init, &mut self.random)).collect());
+        self.count = self.count.saturating_add(rows.saturating_mul(columns));
+        let values = self.random.as_mut().map(|random| (0..rows * columns).map(|_| draw(init, random)).collect());
+        self.values.push(values.unwrap_or_default());
         self.list.push(Parameter {
             name: format!("{}{name}", self.prefix),
             reference: format!("{}{reference}", self.reference_prefix),

@@ -104,7 +104,7 @@ impl Encoder {
     }
 }
 
-/// Pairs of nodes that a probe connects, `[B, N, N]`; `None` if it connects none by its kind.
+/// Pairs of nodes that a probe connects, `[B, N, N]`; `None` for kinds that connect no nodes.
 pub(super) fn adjacency(probe: &Probe, nodes: usize, value: &Tensor<3>) -> Option<Tensor<3, Bool>> {
     let pairs = || value.clone().detach().reshape([value.dims()[0], nodes, nodes]);
     let symmetric = |threshold: f32| {

@@ -3,10 +3,10 @@
 use burn::tensor::{Tensor, TensorData};
 use clrs::{Kind, Spec};
 
+use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, row_indices};
 use super::feedback::{self, SINKHORN_SCORED};
 use super::network::{Network, ProbeLogits};
 use super::raw_features::RawFeatures;
-use super::rollout::{EndPolicy, Remaining, StepResult, batch_inputs, row_indices};
 use crate::data::batch::{Batch, row_shape};
 use crate::exec::context::ForwardContext;
 

@@ -3,11 +3,12 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use clrs::random::RandomState;
 
+use super::end_policy::{EndPolicy, Remaining, StepResult};
 use super::loss::add_loss;
 use super::lstm::LstmState;
 use super::network::{Mode, Network, ProbeLogits, RolloutState};
 use super::raw_features::{RawFeatures, first};
-use super::rollout::{EndPolicy, Remaining, StepResult, Termination};
+use super::rollout::Termination;
 use crate::data::batch::{Batch, row_shape};
 use crate::data::chunk::{Chunk, ChunkStep, select_lanes};
 use crate::exec::context::ForwardContext;
@@ -140,7 +141,7 @@ impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
         if self.step == self.chunk.steps.len() {
             self.active.clear();
         }
-        // The state of all lanes goes on to the next chunk.
+        // All lanes carry their state to the next chunk.
         Remaining::All
     }
 }

@@ -2,6 +2,7 @@
 
 mod decoders;
 pub(crate) mod encoders;
+mod end_policy;
 pub(crate) mod feedback;
 mod fixpoint;
 mod loss;

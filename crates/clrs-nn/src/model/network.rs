@@ -1,7 +1,7 @@
 //! The encode-process-decode network over the specs of one or more algorithms.
 //!
 //! All algorithms share the processor; each has its own encoders and decoders. [`rollout`](super::rollout) runs the network
-//! over the steps of a batch, [`losses`](super::losses) computes what training minimizes.
+//! over the steps of a batch, [`losses`](super::losses) computes the training loss.
 
 use std::sync::Arc;
 
@@ -101,19 +101,40 @@ impl Network {
         if tasks.is_empty() {
             return Err(BuildError::NoTask);
         }
-        let entry = processors.find(&config.processor)?;
         let mut builder = ParameterBuilder::new(seed);
+        let network = Network::build(tasks, config, processors, &mut builder)?;
+        Ok((network, builder.finish()))
+    }
+
+    /// Number of scalar parameters that a network would have, without creating them.
+    pub fn count_parameters(
+        tasks: Vec<Task>,
+        config: &ModelConfig,
+        processors: &ProcessorRegistry,
+    ) -> Result<usize, UnknownProcessor> {
+        let mut builder = ParameterBuilder::counting();
+        Network::build(tasks, config, processors, &mut builder)?;
+        Ok(builder.count())
+    }
+
+    fn build(
+        tasks: Vec<Task>,
+        config: &ModelConfig,
+        processors: &ProcessorRegistry,
+        builder: &mut ParameterBuilder,
+    ) -> Result<Network, UnknownProcessor> {
+        let entry = processors.find(&config.processor)?;
         builder.scope(Owner::Processor, "processor/", format!("net/{}/", entry.dm_clrs_module));
-        let processor = entry.build(config, &mut builder);
+        let processor = entry.build(config, builder);
         builder.scope(Owner::Processor, "lstm/", "net/processor_lstm/");
-        let lstm = config.lstm.then(|| Lstm::new(config.hidden, &mut builder));
+        let lstm = config.lstm.then(|| Lstm::new(config.hidden, builder));
         let modules = tasks.iter().enumerate().map(|(index, Task { name, spec })| {
-            let encoders = Encoders::new(name, index, spec, config, &mut builder);
-            let decoders = Decoders::new(name, index, spec, processor.has_edge_state(), config, &mut builder);
+            let encoders = Encoders::new(name, index, spec, config, builder);
+            let decoders = Decoders::new(name, index, spec, processor.has_edge_state(), config, builder);
             TaskModules::new(encoders, decoders)
         });
         let modules = modules.collect();
-        Ok((Network { config: config.clone(), tasks, modules, processor, lstm, fused: true }, builder.finish()))
+        Ok(Network { config: config.clone(), tasks, modules, processor, lstm, fused: true })
     }
 
     /// Configuration that the network was built from.
@@ -173,7 +194,7 @@ impl Network {
         features
     }
 
-    /// One processor step: raw features of inputs and hints in, hidden states out. Returns what the decoders read.
+    /// One processor step: raw features of inputs and hints in, hidden states out. Returns the inputs of the decoders.
     pub(super) fn step<'c>(
         &self,
         ctx: &'c ForwardContext,

@@ -4,10 +4,11 @@
 //! and chunks; *when a sample ends* is an [`EndPolicy`]. Samples that have ended are dropped from the batch. dm-clrs computes all
 //! steps for all samples and masks; the results are the same.
 
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use clrs::{Kind, Stage};
 
 use super::decoders::DecoderInput;
+use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, row_indices};
 use super::feedback::{self, SINKHORN_FEEDBACK};
 use super::fixpoint::Fixpoint;
 use super::network::{Mode, Network, ProbeLogits, RolloutState};
@@ -45,39 +46,6 @@ pub struct StepView<'s> {
     pub hints: &'s [(usize, Tensor<3>)],
     /// Logits of the outputs, if the rollout decodes them at every step.
     pub outputs: Option<&'s [(usize, Tensor<3>)]>,
-}
-
-/// Supplies the samples of a rollout step by step and decides when they end.
-pub(super) trait EndPolicy<'c> {
-    /// Samples that take the next step; empty ends the rollout.
-    fn active(&self) -> &[usize];
-    /// Raw input features of the active samples.
-    fn inputs(&mut self) -> RawFeatures;
-    /// True value of a hint before the step, of the active samples.
-    fn true_hint(&self, index: usize) -> Tensor<3>;
-    /// Which active samples start here, where samples follow one another: their state is reset. `None` if all start at step 0.
-    fn restarts(&self) -> Option<&[bool]> {
-        None
-    }
-    /// Whether outputs are decoded at every step.
-    fn decodes_outputs(&self) -> bool;
-    /// Receives the results of a step; returns the samples that continue, as positions among the active ones.
-    fn advance(&mut self, step: StepResult<'c, '_>) -> Remaining;
-}
-
-/// Results of one step, handed to the [`EndPolicy`].
-pub(super) struct StepResult<'c, 's> {
-    pub(super) decoder_input: &'s DecoderInput<'c>,
-    pub(super) hints: &'s ProbeLogits,
-    pub(super) outputs: Option<&'s ProbeLogits>,
-}
-
-/// Samples that continue after a step.
-pub(super) enum Remaining {
-    All,
-    First(usize),
-    Subset(Vec<usize>),
-    None,
 }
 
 impl Network {
@@ -125,7 +93,7 @@ impl Network {
             }
             let features = policy.inputs();
             let nodes = features.nodes();
-            let hints = self.read_hints(ctx, policy, state.hints.take().as_deref(), mode);
+            let hints = self.read_hints(ctx, policy, state.hints.as_ref(), mode);
             if let Some(restarts) = policy.restarts() {
                 state.reset(restarts, nodes);
             }
@@ -152,7 +120,7 @@ impl Network {
         &self,
         ctx: &ForwardContext,
         policy: &dyn EndPolicy<'_>,
-        predicted: Option<&[(usize, Tensor<3>)]>,
+        predicted: Option<&ProbeLogits>,
         mode: &mut Mode<'_>,
     ) -> ProbeLogits {
         let spec = &self.tasks()[ctx.task()].spec;
@@ -168,7 +136,7 @@ impl Network {
             *forced |= restarts;
         }
         let is_evaluation = matches!(mode, Mode::Evaluate);
-        let read = |index: usize| match predicted.into_iter().flatten().find(|(of, _)| *of == index) {
+        let read = |index: usize| match predicted.and_then(|predicted| predicted.iter().find(|(of, _)| *of == index)) {
             None => policy.true_hint(index),
             Some((_, logits)) => {
                 let fed_back = self.feed_back(ctx, spec[index].kind, logits.clone(), is_evaluation);
@@ -238,16 +206,8 @@ impl RolloutState {
     }
 }
 
-/// Indices of the rows of some samples, each of which has `rows` of them.
-pub(super) fn row_indices(samples: &[usize], rows: usize, device: &burn::tensor::Device) -> Tensor<1, Int> {
-    let index = |row: usize| i64::try_from(row).expect("an index into memory");
-    let indices: Vec<i64> = samples.iter().flat_map(|sample| sample * rows..(sample + 1) * rows).map(index).collect();
-    let count = indices.len();
-    Tensor::from_data(TensorData::new(indices, [count]), device)
-}
-
-/// Samples end after the number of steps that their lengths give. A batch has its longest samples first, so the active ones are a prefix, and
-/// outputs are decoded once, when all samples have ended.
+/// Samples end after the number of steps that their lengths give. A batch has its longest samples first, so the active ones are a
+/// prefix, and outputs are decoded once, when all samples have ended.
 struct ByLength<'c, 'b> {
     batch: &'b Batch,
     ctx: &'c ForwardContext,
@@ -299,10 +259,4 @@ impl<'c> EndPolicy<'c> for ByLength<'c, '_> {
         self.samples.truncate(next);
         if next == 0 { Remaining::None } else { Remaining::First(next) }
     }
-}
-
-/// Raw input features of all samples of a batch, which do not change from step to step.
-pub(super) fn batch_inputs(network: &Network, ctx: &ForwardContext, batch: &Batch) -> RawFeatures {
-    let (samples, device) = (batch.samples(), ctx.device());
-    network.input_features(ctx, samples, batch.nodes(), |index| batch.tensor(index, 0, samples, &device))
 }

@@ -13,7 +13,7 @@ use crate::config::model::{Aggregation, Feedback, ModelConfig};
 use crate::data::batch::Batch;
 use crate::model::encoders::is_pointer;
 use crate::model::network::Network;
-use crate::model::processors::message_passing::Structure;
+use crate::model::processors::structure::Structure;
 
 /// Floating-point operations of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

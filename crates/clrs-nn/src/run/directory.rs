@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::checkpoint::{CheckpointContext, CheckpointFile, OptimizerState, RecurrentStates, RunState};
 use super::error::{RunError, at};
-use super::status::{FILE as STATUS, RunStatus, Status};
+use super::status::{FILE as STATUS, LOCK, RunStatus, Status};
 use super::tensorboard::EventFile;
 use crate::config::recipe::Recipe;
 use crate::exec::parameters::Parameters;
@@ -40,7 +40,6 @@ pub struct RunLock {
 const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.jsonl";
 const PROVENANCE: &str = "provenance.json";
-pub(super) const LOCK: &str = "lock";
 /// The last checkpoint of a run.
 pub const LAST: &str = "last.safetensors";
 /// The checkpoint of the best validation.
@@ -113,7 +112,7 @@ impl RunDir {
         &self.lock.path
     }
 
-    /// Writes the recipe. A checkpoint exists by then: whatever has a recipe can be resumed.
+    /// Writes the recipe. It is written after the first checkpoint, so a directory with a recipe can be resumed.
     pub(crate) fn save_recipe(&self, recipe: &Recipe) -> Result<(), RunError> {
         Ok(write_atomic_durable(&self.path().join(CONFIG), OnExisting::Replace, recipe.to_toml().as_bytes())?)
     }

@@ -56,6 +56,8 @@ pub struct BestValidation {
 
 /// File name.
 pub(super) const FILE: &str = "status.json";
+/// The file that a training process locks.
+pub(super) const LOCK: &str = "lock";
 
 /// Largest status file that is read.
 const MAX_BYTES: u64 = 1 << 16;
@@ -94,7 +96,7 @@ impl RunStatus {
 
 /// Whether a process is training in a directory.
 fn is_locked(run: &Path) -> bool {
-    let Ok(lock) = File::open(run.join(super::directory::LOCK)) else { return false };
+    let Ok(lock) = File::open(run.join(LOCK)) else { return false };
     // A shared lock: two readers at once must not take each other for a training process.
     matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }

@@ -36,8 +36,9 @@ struct Summary {
 struct SummaryValue {
     #[prost(string, tag = "1")]
     tag: String,
-    #[prost(float, tag = "2")]
-    simple_value: f32,
+    /// Always present: TensorBoard ignores a value without it, and a plain field of 0 is not written.
+    #[prost(float, optional, tag = "2")]
+    simple_value: Option<f32>,
 }
 
 impl EventFile {
@@ -56,7 +57,7 @@ impl EventFile {
     /// Appends scalars of a step, by tag.
     pub(super) fn write(&mut self, step: usize, scalars: impl Iterator<Item = (String, f64)>) -> io::Result<()> {
         #[expect(clippy::cast_possible_truncation, reason = "TensorBoard stores f32")]
-        let value = scalars.map(|(tag, value)| SummaryValue { tag, simple_value: value as f32 }).collect();
+        let value = scalars.map(|(tag, value)| SummaryValue { tag, simple_value: Some(value as f32) }).collect();
         let step = i64::try_from(step).unwrap_or(i64::MAX);
         self.write_event(&Event { wall_time: now(), step, summary: Some(Summary { value }), ..Event::default() })
     }
@@ -70,4 +71,23 @@ impl EventFile {
 
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_zero_is_written() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("events");
+        let mut events = EventFile::create(&path).expect("created");
+        let version = std::fs::read(&path).expect("read").len();
+        events.write(1, [("bfs/validity".to_string(), 0.0)].into_iter()).expect("written");
+        let bytes = std::fs::read(&path).expect("read");
+        // A record has 12 bytes before its data and 4 after it.
+        let event = Event::decode(&bytes[version + 12..bytes.len() - 4]).expect("an event");
+        let value = &event.summary.expect("a summary").value[0];
+        assert_eq!((&*value.tag, value.simple_value), ("bfs/validity", Some(0.0)));
+    }
 }

@@ -54,7 +54,7 @@ pub(super) fn chunk_gradients(
     gradients
 }
 
-/// Loss and gradients of all micro-batches, summed in order, and what else each returns.
+/// Loss and gradients of all micro-batches, summed in order, and the other results of each.
 fn accumulate<M: Send, T: Send>(
     network: &Network,
     parameters: &Parameters,

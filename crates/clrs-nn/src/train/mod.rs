@@ -1,6 +1,7 @@
 //! Training: plan, loop, optimizer.
 
 mod gradients;
+mod memory;
 pub mod optimizer;
 pub mod plan;
 pub mod trainer;

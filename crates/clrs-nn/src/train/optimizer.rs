@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::exec::parameters::{Owner, Parameter, Parameters};
 use crate::run::checkpoint::OptimizerState;
 
-/// Settings of an update.
+/// Hyperparameters of an update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamConfig {
     /// Learning rate.
@@ -44,7 +44,7 @@ impl Adam {
     /// their moments do not change. A parameter without a gradient has the gradient 0.
     ///
     /// # Panics
-    /// If there are not as many gradients as parameters.
+    /// If the numbers of gradients and parameters differ.
     pub fn update(
         &mut self,
         parameters: &mut Parameters,

@@ -2,13 +2,14 @@
 
 use clrs::{AnyAlgorithm, Spec, training};
 
+use super::memory::{MemoryEstimate, machine_memory};
 use crate::config::data_source::DataSource;
 use crate::config::model::ConfigError;
 use crate::config::recipe::Recipe;
 use crate::data::error::DataError;
 use crate::data::tasks::{self, TaskError};
 use crate::data::{loader, sets};
-use crate::model::network::Task;
+use crate::model::network::{Network, Task};
 use crate::model::processors::{ProcessorRegistry, UnknownProcessor};
 use crate::model::registries::Registries;
 use crate::run::checkpoint::TaskSpecs;
@@ -45,6 +46,12 @@ pub enum PlanError {
     Processor(#[from] UnknownProcessor),
     #[error(transparent)]
     Data(#[from] DataError),
+    #[error("training would need about {} GiB of memory, and this machine has {}: {advice}", gib(*.estimated), gib(*.available))]
+    Memory { estimated: u64, available: u64, advice: &'static str },
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / f64::from(1 << 30))
 }
 
 impl TrainPlan {
@@ -64,14 +71,40 @@ impl TrainPlan {
             Ok((Task { name: algorithm.name().into(), spec }, recorded))
         };
         let tasks = algorithms.iter().map(task).collect::<Result<Vec<(Task, Spec)>, DataError>>()?;
-        let (tasks, recorded) = tasks.into_iter().unzip();
+        let (tasks, recorded): (Vec<Task>, Vec<Spec>) = tasks.into_iter().unzip();
         let processors = registries.processors.clone();
+        ensure_memory(&recipe, &tasks, &algorithms, &processors)?;
         Ok(TrainPlan { recipe, algorithms, specs: TaskSpecs { tasks, recorded }, processors })
     }
 
     /// The algorithms, in the order of the recipe.
     pub fn algorithms(&self) -> &[&'static dyn AnyAlgorithm] {
         &self.algorithms
+    }
+}
+
+/// Refuses a recipe that cannot fit into memory.
+fn ensure_memory(
+    recipe: &Recipe,
+    tasks: &[Task],
+    algorithms: &[&'static dyn AnyAlgorithm],
+    processors: &ProcessorRegistry,
+) -> Result<(), PlanError> {
+    let parameters = Network::count_parameters(tasks.to_vec(), &recipe.model, processors)?;
+    let sized = |&algorithm: &&'static dyn AnyAlgorithm| {
+        let nodes = match &recipe.data {
+            DataSource::OnTheFly => training::sizes(algorithm, &recipe.lengths).into_iter().max().unwrap_or(1),
+            source => sets::max_nodes(source, algorithm)?,
+        };
+        Ok((algorithm as &dyn AnyAlgorithm, nodes))
+    };
+    let algorithms = algorithms.iter().map(sized).collect::<Result<Vec<_>, DataError>>()?;
+    let estimate = MemoryEstimate::new(recipe, parameters, &algorithms);
+    match machine_memory() {
+        Some(available) if estimate.total() > available => {
+            Err(PlanError::Memory { estimated: estimate.total(), available, advice: estimate.advice() })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -291,6 +291,7 @@ impl Trainer {
             directory.save_recipe(&self.recipe)?;
         } else if self.state.pending_validation {
             let flow = self.validate_in(directory, on_event)?;
+            // It may have been the last validation: its result is in the checkpoint, as without the interruption.
             save_time = self.save(directory)?;
             if let Some(reason) = self.stop_reason(true, flow) {
                 return Ok(reason);
@@ -323,7 +324,7 @@ impl Trainer {
         Ok(StopReason::Completed)
     }
 
-    /// Whether the run ends after a step, given whether it was validated and what the event handler returned.
+    /// The reason for which the run ends after a step, if it does. `flow` is what the event handler returned.
     fn stop_reason(&self, is_validated: bool, flow: ControlFlow<()>) -> Option<StopReason> {
         match flow {
             _ if self.state.pending_validation => Some(StopReason::Stopped),

@@ -28,6 +28,7 @@ pub struct ImportedSet {
     #[serde(serialize_with = "lossy_path")]
     pub path: PathBuf,
     /// Contents of the file.
+    #[serde(flatten)]
     pub summary: SetSummary,
 }
 

@@ -13,9 +13,9 @@ pub struct Array<'k> {
 }
 
 impl<'k> Array<'k> {
-    /// Creates the array in its initial order.
+    /// Creates an array in its initial order.
     pub fn new(key: &'k [f64]) -> Array<'k> {
-        Array { key, nodes: (0..key.len()).collect(), pred: as_given(key.len()) }
+        Array { key, nodes: (0..key.len()).collect(), pred: initial_predecessors(key.len()) }
     }
 
     /// The key at an index.
@@ -70,7 +70,7 @@ impl Index<usize> for Array<'_> {
 }
 
 /// The predecessors in the initial order.
-pub fn as_given(n: usize) -> Vec<usize> {
+pub fn initial_predecessors(n: usize) -> Vec<usize> {
     (0..n).map(|node| node.saturating_sub(1)).collect()
 }
 

@@ -37,7 +37,9 @@ pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usi
             ensure(parent == node, || format!("the source {source} points to {parent} instead of itself"))?;
         } else if reached[node] {
             ensure(parent != node, || format!("node {node} points to itself, but is reachable from {source}"))?;
-            ensure(weights.has_edge(parent, node), || format!("node {node} points to {parent}, but there is no such edge"))?;
+            ensure(weights.has_edge(parent, node), || {
+                format!("node {node} points to {parent}, but there is no edge from {parent} to {node}")
+            })?;
         } else {
             ensure(parent == node, || format!("node {node} points to {parent}, but is not reachable from {source}"))?;
         }
@@ -63,7 +65,7 @@ pub fn top_down(weights: &Matrix, source: usize, pi: &[usize]) -> Result<Vec<usi
 
 /// Checks that the pointers are a tree of shortest paths: computes the path lengths in the tree and looks for an edge that
 /// shortens one.
-pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(), CheckFailure> {
+pub fn check_shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(), CheckFailure> {
     let n = weights.n();
     let order = top_down(weights, source, pi)?;
     let mut length = vec![0.0; n];
@@ -99,12 +101,16 @@ pub fn shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Result<(
 
 /// Checks that the edges, which form no cycle, are a minimum spanning forest of the given nodes: they connect each node to all
 /// its neighbours, and none is heavier than an edge that could replace it.
-pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIterator<Item = usize>) -> Result<(), CheckFailure> {
+pub fn check_minimum_forest(
+    weights: &Matrix,
+    edges: &[(usize, usize)],
+    nodes: impl IntoIterator<Item = usize>,
+) -> Result<(), CheckFailure> {
     let n = weights.n();
-    let mut joined = vec![Vec::new(); n];
+    let mut adjacent = vec![Vec::new(); n];
     for &(u, v) in edges {
-        joined[u].push(v);
-        joined[v].push(u);
+        adjacent[u].push(v);
+        adjacent[v].push(u);
     }
     let mut open = Vec::new();
     for from in nodes {
@@ -113,7 +119,7 @@ pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIter
         heaviest[from] = Some((from, from));
         open.push(from);
         while let Some(u) = open.pop() {
-            for &v in &joined[u] {
+            for &v in &adjacent[u] {
                 if heaviest[v].is_none() {
                     let before = heaviest[u].filter(|&edge| u != from && weights[edge] > weights[(u, v)]);
                     heaviest[v] = Some(before.unwrap_or((u, v)));
@@ -123,12 +129,12 @@ pub fn lightest(weights: &Matrix, edges: &[(usize, usize)], nodes: impl IntoIter
         }
         for to in weights.neighbours(from).filter(|&to| to != from) {
             let Some(edge) = heaviest[to] else {
-                return Err(CheckFailure(format!("nodes {from} and {to} are joined by an edge, but not by the tree")));
+                return Err(CheckFailure(format!("nodes {from} and {to} are connected by an edge, but not by the tree")));
             };
-            let (here, there) = (weights[(from, to)], weights[edge]);
-            ensure(here >= there || same_cost(here, there), || {
+            let (outside, inside) = (weights[(from, to)], weights[edge]);
+            ensure(outside >= inside || same_cost(outside, inside), || {
                 format!(
-                    "the edge {} - {} weighs {there}, but could be replaced by {from} - {to}, which weighs {here}",
+                    "the edge {} - {} weighs {inside}, but could be replaced by {from} - {to}, which weighs {outside}",
                     edge.0, edge.1
                 )
             })?;
@@ -145,13 +151,13 @@ mod tests {
         Matrix::from_cells(rows.len(), rows.concat()).expect("square")
     }
 
-    /// The weights of the cycle vanish beside the long edge, so path lengths alone do not reveal that it is disconnected.
+    /// Next to the long edge, the weights of the cycle are lost to rounding, so path lengths alone do not reveal it.
     #[test]
-    fn a_cycle_of_pointers_is_rejected_however_light_it_is() {
+    fn a_cycle_of_pointers_is_rejected_even_if_its_weight_is_lost_to_rounding() {
         let far = graph(&[&[0.0, 1e20, 1e20], &[0.0, 0.0, 1e-5], &[0.0, 1e-5, 0.0]]);
-        assert_eq!(shortest_paths(&far, 0, &[0, 0, 0]), Ok(()));
-        assert_eq!(shortest_paths(&far, 0, &[0, 0, 1]), Ok(()));
-        let failure = shortest_paths(&far, 0, &[0, 2, 1]).expect_err("a cycle");
+        assert_eq!(check_shortest_paths(&far, 0, &[0, 0, 0]), Ok(()));
+        assert_eq!(check_shortest_paths(&far, 0, &[0, 0, 1]), Ok(()));
+        let failure = check_shortest_paths(&far, 0, &[0, 2, 1]).expect_err("a cycle");
         assert_eq!(failure.to_string(), "the pointers from node 1 do not lead to 0");
     }
 
@@ -161,8 +167,8 @@ mod tests {
         let around = |direct: f64| {
             graph(&[&[0.0, 0.1, 0.0, direct], &[0.0, 0.0, 0.2, 0.0], &[0.0, 0.0, 0.0, -0.3], &[0.0, 0.0, 0.0, 0.0]])
         };
-        assert!(shortest_paths(&around(1e-16), 0, &[0, 0, 1, 0]).is_ok());
-        assert!(shortest_paths(&around(1e-12), 0, &[0, 0, 1, 0]).is_err());
+        assert!(check_shortest_paths(&around(1e-16), 0, &[0, 0, 1, 0]).is_ok());
+        assert!(check_shortest_paths(&around(1e-12), 0, &[0, 0, 1, 0]).is_err());
     }
 
     #[test]
@@ -174,7 +180,7 @@ mod tests {
             (u, v) if v == u + 1 => saved - 0.5e-9 * u as f64,
             _ => 0.0,
         });
-        assert!(shortest_paths(&chain, 0, &(0..n).map(|v| v.saturating_sub(1)).collect::<Vec<_>>()).is_ok());
-        assert!(shortest_paths(&chain, 0, &[0; 10]).is_err());
+        assert!(check_shortest_paths(&chain, 0, &(0..n).map(|v| v.saturating_sub(1)).collect::<Vec<_>>()).is_ok());
+        assert!(check_shortest_paths(&chain, 0, &[0; 10]).is_err());
     }
 }

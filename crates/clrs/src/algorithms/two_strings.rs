@@ -4,7 +4,7 @@ use crate::algorithm::{CheckFailure, ensure};
 use crate::problems::{InvalidProblem, Letters, StringSearch, ensure_valid, positions};
 
 /// The input `string`: whether a node belongs to the second string.
-pub fn which(first: &Letters, second: &Letters) -> Vec<bool> {
+pub fn in_second(first: &Letters, second: &Letters) -> Vec<bool> {
     let nodes = first.len() + second.len();
     (0..nodes).map(|node| node >= first.len()).collect()
 }

@@ -21,7 +21,7 @@ impl Problem for Activities {
     fn validate(&self) -> Result<(), InvalidProblem> {
         let Activities { start, finish } = self;
         ensure_valid(start.len() == finish.len(), || {
-            format!("`start` has {} values, `finish` has {}", start.len(), finish.len())
+            format!("`start` and `finish` have different lengths: {} and {}", start.len(), finish.len())
         })?;
         finite("start", start)?;
         finite("finish", finish)?;
@@ -36,7 +36,7 @@ impl Problem for Activities {
 }
 
 crate::options! {
-    /// Activities between two uniformly distributed times.
+    /// Activities whose start and finish are two uniformly distributed times.
     pub struct UniformActivities {
         /// lower bound of times
         low: f64 = 0.0,

@@ -6,7 +6,7 @@ use crate::column::MAX_NODES;
 use crate::random::RandomState;
 use crate::sampling::{InvalidValue, OptionInfo, Options};
 
-/// A bipartite graph to match.
+/// A bipartite graph in which to find a maximum matching.
 ///
 /// As a flow network it has two more nodes: node 0 is the source, with an edge to each left node; the left and the right nodes
 /// follow; each right node has an edge to the sink, which is the last node.
@@ -17,7 +17,7 @@ pub struct BipartiteGraph {
     pub left: usize,
     /// Number of right nodes.
     pub right: usize,
-    /// The left and the right node of each edge, counted from 0 on each side.
+    /// The left and right node of each edge, counted from 0 on each side.
     pub edges: Vec<(usize, usize)>,
 }
 
@@ -40,15 +40,15 @@ impl BipartiteGraph {
 
     /// Inverse of [`network`](BipartiteGraph::network). The edges of the source determine the left side.
     pub fn from_network(capacity: &Matrix) -> Result<BipartiteGraph, InvalidProblem> {
-        let message = "`A` is not a bipartite flow network: unit capacities from the source to the left, the right and the sink";
+        let message = "`A` is not a bipartite flow network with unit capacities from the source through both sides to the sink";
         let n = capacity.n();
         let left = if n == 0 { 0 } else { capacity.neighbours(0).count() };
         ensure_valid(left + 2 <= n, || message.into())?;
         let mut graph = BipartiteGraph { left, right: n - 2 - left, edges: Vec::new() };
         for l in 0..graph.left {
-            let of_l = (0..graph.right).filter(|&r| capacity.has_edge(graph.left_node(l), graph.right_node(r)));
-            let of_l: Vec<usize> = of_l.collect();
-            graph.edges.extend(of_l.into_iter().map(|r| (l, r)));
+            let neighbours = (0..graph.right).filter(|&r| capacity.has_edge(graph.left_node(l), graph.right_node(r)));
+            let neighbours: Vec<usize> = neighbours.collect();
+            graph.edges.extend(neighbours.into_iter().map(|r| (l, r)));
         }
         ensure_valid(graph.network() == *capacity, || message.into())?;
         Ok(graph)
@@ -85,7 +85,7 @@ impl Problem for BipartiteGraph {
         }
     }
 
-    /// Does nothing: there are no real numbers.
+    /// Does nothing: the problem contains only integers.
     fn truncate(&mut self, _decimals: u32) {}
 }
 
@@ -130,12 +130,12 @@ impl Distribution for RandomBipartiteGraphs {
 
     fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let (left, right) = self.sides(size);
-        let both = left.saturating_add(right);
-        ensure_valid(both <= MAX_NODES - 2, || {
+        let total = left.saturating_add(right);
+        ensure_valid(total <= MAX_NODES - 2, || {
             format!("{left} left and {right} right nodes are too many; the limit is {} in total", MAX_NODES - 2)
         })?;
         probabilities("p", &self.benchmark.p)?;
-        self.family.validate(both, self.p_is_set)
+        self.family.validate(total, self.p_is_set)
     }
 
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<BipartiteGraph, InvalidProblem> {
@@ -167,7 +167,7 @@ mod tests {
             let between = (1..3).contains(&row) && (3..6).contains(&column);
             let mut other = network.clone();
             other[(row, column)] = if between { 0.5 } else { 1.0 - other[(row, column)] };
-            assert!(BipartiteGraph::from_network(&other).is_err(), "{row} to {column}");
+            assert!(BipartiteGraph::from_network(&other).is_err(), "cell ({row}, {column}) changed");
         }
         assert!([0, 1].into_iter().all(|n| BipartiteGraph::from_network(&Matrix::zeros(n)).is_err()));
     }
@@ -183,7 +183,7 @@ mod tests {
     fn the_size_is_split_in_halves_unless_length_2_is_set() {
         let mut graphs = RandomBipartiteGraphs::default();
         assert_eq!(graphs.sides(7), (4, 3));
-        graphs.try_set("length_2", "2").expect("an option").expect("a number");
+        graphs.try_set("length_2", "2").expect("an option").expect("an integer");
         assert_eq!(graphs.sides(7), (7, 2));
         graphs.benchmark.length_2 = Some(usize::MAX);
         assert!(graphs.validate(7).is_err());

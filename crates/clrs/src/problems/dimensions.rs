@@ -7,7 +7,7 @@ use crate::random::RandomState;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixChain {
-    /// One more than there are matrices. Non-negative, not necessarily integers, as in the benchmark.
+    /// The dimensions, one more than the number of matrices. Non-negative; as in the benchmark, not necessarily integers.
     pub dimensions: Vec<f64>,
 }
 
@@ -18,7 +18,7 @@ impl Problem for MatrixChain {
 
     fn validate(&self) -> Result<(), InvalidProblem> {
         finite("dimensions", &self.dimensions)?;
-        ensure_valid(self.dimensions.iter().all(|&dimension| dimension >= 0.0), || "`dimensions` has a negative number".into())?;
+        ensure_valid(self.dimensions.iter().all(|&dimension| dimension >= 0.0), || "`dimensions` has a negative value".into())?;
         measurable("dimensions", &self.dimensions)
     }
 

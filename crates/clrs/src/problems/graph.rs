@@ -50,7 +50,7 @@ impl Problem for SourcedGraph {
 
     fn validate(&self) -> Result<(), InvalidProblem> {
         let n = self.nodes();
-        ensure_valid(self.source < n, || format!("`source` is {}, but the graph has {n} nodes", self.source))?;
+        ensure_valid(self.source < n, || format!("`source` is {}; it must be less than the number of nodes, {n}", self.source))?;
         finite("weights", self.weights.cells())
     }
 

@@ -12,15 +12,15 @@ use crate::sampling::{InvalidValue, OptionValue};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphFamily {
-    /// A ring in which nodes are joined to their nearest neighbours, with some edges rewired (Watts and Strogatz 1998).
+    /// A ring in which nodes are connected to their nearest neighbours, with some edges rewired (Watts and Strogatz 1998).
     WattsStrogatz,
     /// Nodes are added one by one and prefer neighbours of high degree (Barabási and Albert 1999).
     BarabasiAlbert,
-    /// Rows of nodes, each joined to the next node in the row and to the node below.
+    /// Rows of nodes, each connected to the next node in the row and to the node below.
     Grid,
     /// A uniformly distributed labelled tree (Prüfer 1918).
     Tree,
-    /// Random points in a square, joined if they are near each other.
+    /// Random points in a square, connected if they are near each other.
     Geometric,
 }
 
@@ -59,7 +59,7 @@ crate::options! {
 }
 
 impl FamilyOptions {
-    /// Checks the options. `benchmark_is_set`: whether an option of the benchmark's distribution is set too.
+    /// Checks the options. `benchmark_is_set` is whether an option of the benchmark's distribution is set too.
     pub(super) fn validate(&self, size: usize, benchmark_is_set: bool) -> Result<(), InvalidProblem> {
         let graph = self.graph.map_or_else(|| "auto".into(), |family| family.to_text());
         for (name, is_set, of) in [
@@ -108,7 +108,7 @@ impl FamilyOptions {
             GraphFamily::Tree => tree(n, random),
             GraphFamily::Geometric => geometric(n, self.radius, random),
         };
-        let number = random.permutation(n);
+        let label = random.permutation(n);
         let rank = if structure == Structure::Acyclic { random.permutation(n) } else { Vec::new() };
         let mut matrix = Matrix::zeros(n);
         for (u, v) in edges {
@@ -117,7 +117,7 @@ impl FamilyOptions {
                 Structure::Directed => random.bernoulli(0.5),
                 Structure::Acyclic => rank[u] > rank[v],
             };
-            let (u, v) = if reversed { (number[v], number[u]) } else { (number[u], number[v]) };
+            let (u, v) = if reversed { (label[v], label[u]) } else { (label[u], label[v]) };
             let weight = weights.map_or(1.0, |&WeightOptions { low, high }| random.uniform(low, high));
             matrix[(u, v)] = weight;
             if structure == Structure::Undirected {
@@ -133,18 +133,19 @@ type Edges = Vec<(usize, usize)>;
 fn watts_strogatz(n: usize, degree: usize, rewire: f64, random: &mut RandomState) -> Edges {
     let ring = (1..=degree / 2).flat_map(|step| (0..n).map(move |u| (u, (u + step) % n)));
     let mut edges: Edges = ring.collect();
-    let mut joined = vec![false; n * n];
-    let join = |joined: &mut [bool], u: usize, v: usize, is_edge| (joined[u * n + v], joined[v * n + u]) = (is_edge, is_edge);
+    let mut connected = vec![false; n * n];
+    let connect =
+        |connected: &mut [bool], u: usize, v: usize, is_edge| (connected[u * n + v], connected[v * n + u]) = (is_edge, is_edge);
     for &(u, v) in &edges {
-        join(&mut joined, u, v, true);
+        connect(&mut connected, u, v, true);
     }
     for (u, v) in &mut edges {
         if random.bernoulli(rewire) {
-            let free: Vec<usize> = (0..n).filter(|other| other != u && !joined[*u * n + other]).collect();
+            let free: Vec<usize> = (0..n).filter(|other| other != u && !connected[*u * n + other]).collect();
             if !free.is_empty() {
-                join(&mut joined, *u, *v, false);
+                connect(&mut connected, *u, *v, false);
                 *v = free[random.choice(free.len())];
-                join(&mut joined, *u, *v, true);
+                connect(&mut connected, *u, *v, true);
             }
         }
     }
@@ -153,18 +154,18 @@ fn watts_strogatz(n: usize, degree: usize, rewire: f64, random: &mut RandomState
 
 fn barabasi_albert(n: usize, attach: usize, random: &mut RandomState) -> Edges {
     // Each node occurs once per edge. The first nodes form a star around the next one.
-    let mut ends: Vec<usize> = Vec::new();
+    let mut endpoints: Vec<usize> = Vec::new();
     let mut edges = Edges::new();
     for new in attach..n {
         let mut chosen: Vec<usize> = if new == attach { (0..attach).collect() } else { Vec::new() };
         while chosen.len() < attach {
-            let old = ends[random.choice(ends.len())];
+            let old = endpoints[random.choice(endpoints.len())];
             if !chosen.contains(&old) {
                 chosen.push(old);
             }
         }
         for old in chosen {
-            ends.extend([old, new]);
+            endpoints.extend([old, new]);
             edges.push((old, new));
         }
     }
@@ -301,7 +302,7 @@ mod tests {
             let mut lowest = usize::MAX;
             for weights in draw(Structure::Undirected, 12, &format!("graph=watts_strogatz {rewire}")) {
                 assert_eq!(edges(&weights), 12 * 4);
-                assert!(degrees(&weights).iter().all(|&degree| degree >= 2), "one end of each edge stays");
+                assert!(degrees(&weights).iter().all(|&degree| degree >= 2), "one endpoint of each edge is kept");
                 lowest = lowest.min(*degrees(&weights).iter().min().expect("twelve nodes"));
             }
             assert!(lowest < 4, "{rewire}: no edge was rewired");
@@ -333,8 +334,8 @@ mod tests {
             }
             for structure in STRUCTURES {
                 for weights in draw(structure, n, "graph=tree") {
-                    let ways = if structure == Structure::Undirected { 2 } else { 1 };
-                    assert!(edges(&weights) == ways * (n - 1) && is_connected(&weights), "{n} {structure:?}");
+                    let directions = if structure == Structure::Undirected { 2 } else { 1 };
+                    assert!(edges(&weights) == directions * (n - 1) && is_connected(&weights), "{n} {structure:?}");
                 }
             }
         }
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn nearby_points_are_joined() {
+    fn nearby_points_are_connected() {
         assert!(draw(Structure::Undirected, 9, "graph=geometric radius=0").all(|weights| edges(&weights) == 0));
         assert!(draw(Structure::Undirected, 9, "graph=geometric radius=1.5").all(|weights| edges(&weights) == 9 * 8));
         let connected = draw(Structure::Undirected, 64, "graph=geometric").filter(is_connected).count();

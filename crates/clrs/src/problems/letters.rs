@@ -7,7 +7,7 @@ use super::{InvalidProblem, ensure_valid};
 /// The alphabet of all strings in the benchmark.
 const ALPHABET: [char; 4] = ['a', 'b', 'c', 'd'];
 
-/// A string over the letters a, b, c, d, stored as indices into the alphabet. A string in JSON.
+/// A string over the letters a, b, c, d, stored as indices into the alphabet; in JSON a string.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Letters(Vec<usize>);
@@ -18,7 +18,9 @@ impl Letters {
 
     /// Creates a string from indices into the alphabet.
     pub fn from_indices(indices: &[usize]) -> Result<Letters, InvalidProblem> {
-        ensure_valid(indices.iter().all(|&index| index < Self::COUNT), || format!("a letter is not below {}", Self::COUNT))?;
+        ensure_valid(indices.iter().all(|&index| index < Self::COUNT), || {
+            format!("a letter is out of range; it must be less than {}", Self::COUNT)
+        })?;
         Ok(Letters(indices.to_vec()))
     }
 

@@ -9,7 +9,7 @@ use crate::random::RandomState;
 pub struct Lookup {
     /// One key per node.
     pub key: Vec<f64>,
-    /// The key to search for.
+    /// The value to search for.
     pub target: f64,
 }
 

@@ -69,12 +69,12 @@ impl Matrix {
     pub fn integer_weights(&self) -> Result<(), InvalidProblem> {
         #[expect(clippy::cast_possible_truncation, reason = "the comparison detects values that do not fit")]
         let is_integer = |&weight: &f64| (0.0..=2f64.powi(53)).contains(&weight) && (weight as i64) as f64 == weight;
-        ensure_valid(self.cells.iter().all(is_integer), || "`weights` has a number that is not a non-negative integer".into())
+        ensure_valid(self.cells.iter().all(is_integer), || "`weights` has a value that is not a non-negative integer".into())
     }
 
     /// Checks that no weight is negative, for algorithms that are incorrect or do not terminate otherwise.
     pub fn non_negative(&self) -> Result<(), InvalidProblem> {
-        ensure_valid(self.cells.iter().all(|&weight| weight >= 0.0), || "`weights` has a negative number".into())
+        ensure_valid(self.cells.iter().all(|&weight| weight >= 0.0), || "`weights` has a negative value".into())
     }
 
     /// Checks that the graph is undirected.

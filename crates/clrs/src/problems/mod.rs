@@ -1,5 +1,5 @@
 //! Problems and their distributions. A problem is sampled, parsed from JSON, or recovered from stored inputs, and is always
-//! validated before an algorithm runs on it. Each file has a problem type and its distribution.
+//! validated before an algorithm runs on it. Each file contains a problem type and its distribution.
 
 mod activities;
 mod bipartite;
@@ -56,7 +56,7 @@ pub enum InvalidProblem {
 pub trait Problem: Sized + Send + Sync + serde::Serialize + serde::de::DeserializeOwned + 'static {
     /// Number of nodes.
     fn nodes(&self) -> usize;
-    /// Checks what the type does not: indices in range, finite numbers.
+    /// Checks what the type does not guarantee, such as indices in range and finite values.
     fn validate(&self) -> Result<(), InvalidProblem>;
 
     /// Truncates every real number to `decimals` decimals, for the option `truncate_decimals`. Integers stay the same.
@@ -70,9 +70,9 @@ pub trait Problem: Sized + Send + Sync + serde::Serialize + serde::de::Deseriali
     /// Formats as JSON, which [`from_json`](Problem::from_json) parses.
     ///
     /// # Panics
-    /// Never: every problem is a list of numbers under fixed names.
+    /// Never: every problem consists of lists of numbers with fixed names.
     fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("lists of numbers under fixed names")
+        serde_json::to_string(self).expect("lists of numbers with fixed names")
     }
 }
 
@@ -81,13 +81,13 @@ pub trait Distribution: Options + Clone + Send + Sync + 'static {
     /// The problem type.
     type Problem: Problem;
 
-    /// Checks the options for a size: probabilities between 0 and 1, a pattern shorter than the text.
+    /// Checks the options for a size, such as probabilities between 0 and 1, or a pattern shorter than the text.
     fn validate(&self, size: usize) -> Result<(), InvalidProblem>;
 
     /// Samples a problem. The size is the number of nodes unless the distribution documents otherwise; the options are valid.
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<Self::Problem, InvalidProblem>;
 
-    /// Samples a problem whose numbers have `decimals` decimals.
+    /// Samples a problem with values truncated to `decimals` decimals.
     fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Self::Problem, InvalidProblem> {
         let mut problem = self.draw(size, random)?;
         problem.truncate(decimals);
@@ -102,14 +102,14 @@ pub fn ensure_valid(condition: bool, message: impl FnOnce() -> String) -> Result
 
 /// Checks that all values are finite. On NaN the reference does not terminate.
 pub fn finite(name: &str, values: &[f64]) -> Result<(), InvalidProblem> {
-    ensure_valid(values.iter().all(|x| x.is_finite()), || format!("`{name}` has a number that is not finite"))
+    ensure_valid(values.iter().all(|x| x.is_finite()), || format!("`{name}` has a value that is not finite"))
 }
 
 /// Checks that products of three values neither overflow nor underflow, so that comparisons of products are meaningful.
 pub fn measurable(name: &str, values: &[f64]) -> Result<(), InvalidProblem> {
     let measurable = |value: &f64| *value == 0.0 || (1e-100..=1e100).contains(&value.abs());
     ensure_valid(values.iter().all(measurable), || {
-        format!("`{name}` has a number that is neither 0 nor between 1e-100 and 1e100 in magnitude")
+        format!("`{name}` has a value that is neither 0 nor between 1e-100 and 1e100 in magnitude")
     })
 }
 

@@ -61,7 +61,7 @@ impl DiskPoints {
         }
         let attempts = self.collinearity_resampling_attempts;
         Err(InvalidProblem::Rule(format!(
-            "{attempts} attempts to sample {size} points all had three collinear ones; use fewer points"
+            "no sample of {size} points without three collinear ones in {attempts} attempts; use fewer points"
         )))
     }
 }
@@ -72,15 +72,15 @@ impl Distribution for DiskPoints {
     fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let &DiskPoints { origin_x, origin_y, radius, collinearity_resampling_attempts: attempts, collineararity_eps: eps } =
             self;
-        let sane = |value: f64| value == 0.0 || (1e-50..=1e50).contains(&value.abs());
-        ensure_valid([origin_x, origin_y, radius].into_iter().all(sane), || {
+        let in_range = |value: f64| value == 0.0 || (1e-50..=1e50).contains(&value.abs());
+        ensure_valid([origin_x, origin_y, radius].into_iter().all(in_range), || {
             "`origin_x`, `origin_y` and `radius` must be 0 or between 1e-50 and 1e50 in magnitude".into()
         })?;
         ensure_valid(attempts > 0, || "`collinearity_resampling_attempts` is 0; it must be at least 1".into())?;
         // Twice the area of the largest triangle in the disk.
         let largest = 1.5 * 3f64.sqrt() * radius * radius;
         ensure_valid(size < 3 || eps <= largest, || {
-            format!("`collineararity_eps` is {eps}; with it, any three points in a disk of radius {radius} are collinear")
+            format!("`collineararity_eps` is {eps}; any three points in a disk of radius {radius} then count as collinear")
         })
     }
 

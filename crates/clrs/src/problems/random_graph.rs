@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_0_and_1_give_no_edges_and_all() {
+    fn probabilities_0_and_1_give_no_edges_and_all_edges() {
         for (structure, all) in [(Structure::Undirected, 49), (Structure::Directed, 49), (Structure::Acyclic, 21)] {
             assert!(
                 draw(&RandomGraphs::erdos_renyi(structure, 1.0), [7]).iter().all(|weights| edges(weights) == all),
@@ -279,8 +279,8 @@ mod tests {
                 "{structure:?}"
             );
         }
-        let either = set(RandomGraphs::erdos_renyi(Structure::Directed, 0.5), "p=0,1");
-        let mut counts: Vec<usize> = draw(&either, [7]).iter().map(edges).collect();
+        let mixed = set(RandomGraphs::erdos_renyi(Structure::Directed, 0.5), "p=0,1");
+        let mut counts: Vec<usize> = draw(&mixed, [7]).iter().map(edges).collect();
         counts.sort_unstable();
         counts.dedup();
         assert_eq!(counts, [0, 49], "each graph draws one of the probabilities");

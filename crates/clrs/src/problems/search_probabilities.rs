@@ -12,7 +12,8 @@ pub struct SearchProbabilities {
     /// Probability that a search is for the key.
     #[serde(rename = "key_chances")]
     pub key_probabilities: Vec<f64>,
-    /// Probability that a search ends before the first key, between two keys, or after the last: one more than keys.
+    /// Probability that a search ends before the first key, between two keys, or after the last key: one more than the number of
+    /// keys.
     #[serde(rename = "gap_chances")]
     pub gap_probabilities: Vec<f64>,
 }
@@ -26,10 +27,9 @@ impl Problem for SearchProbabilities {
         let SearchProbabilities { key_probabilities, gap_probabilities } = self;
         ensure_valid(key_probabilities.len() + 1 == gap_probabilities.len(), || {
             format!(
-                "{} keys need {} gap probabilities, found {}",
-                key_probabilities.len(),
-                key_probabilities.len() + 1,
-                gap_probabilities.len()
+                "`gap_chances` must have one value more than `key_chances`: found {} and {}",
+                gap_probabilities.len(),
+                key_probabilities.len()
             )
         })?;
         finite("key_chances", key_probabilities)?;

@@ -7,7 +7,7 @@ use crate::random::RandomState;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tasks {
-    /// Deadlines, from 1.
+    /// Deadlines, at least 1.
     pub deadline: Vec<u32>,
     /// Penalties for missing the deadlines.
     pub weight: Vec<f64>,
@@ -21,9 +21,9 @@ impl Problem for Tasks {
     fn validate(&self) -> Result<(), InvalidProblem> {
         let Tasks { deadline, weight } = self;
         ensure_valid(deadline.len() == weight.len(), || {
-            format!("`deadline` has {} values, `weight` has {}", deadline.len(), weight.len())
+            format!("`deadline` and `weight` have different lengths: {} and {}", deadline.len(), weight.len())
         })?;
-        ensure_valid(!deadline.contains(&0), || "`deadline` has a 0; deadlines start at 1".into())?;
+        ensure_valid(!deadline.contains(&0), || "`deadline` has a 0; deadlines must be at least 1".into())?;
         finite("weight", weight)
     }
 
@@ -48,13 +48,13 @@ impl Distribution for UniformTasks {
     type Problem = Tasks;
 
     fn validate(&self, _size: usize) -> Result<(), InvalidProblem> {
-        ensure_valid(self.max_deadline != Some(0), || "`max_deadline` is 0; deadlines start at 1".into())?;
+        ensure_valid(self.max_deadline != Some(0), || "`max_deadline` is 0; it must be at least 1".into())?;
         range(self.low, self.high)
     }
 
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<Tasks, InvalidProblem> {
         let latest = self.max_deadline.map_or(size, |latest| latest as usize);
-        let deadline = |before| u32::try_from(before + 1).expect("at most the largest deadline");
+        let deadline = |index| u32::try_from(index + 1).expect("at most the largest deadline");
         let deadline = random.choices(latest, size).into_iter().map(deadline).collect();
         Ok(Tasks { deadline, weight: random.uniforms(self.low, self.high, size) })
     }

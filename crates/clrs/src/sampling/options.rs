@@ -24,7 +24,6 @@ pub struct OptionInfo {
     /// The current value.
     pub value: String,
     /// One line: the doc comment of the declaration.
-    #[serde(rename = "meaning")]
     pub description: &'static str,
 }
 

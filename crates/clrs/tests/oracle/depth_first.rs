@@ -11,9 +11,9 @@ pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) 
         ("dag_shortest_paths", &[Cells::Node(pi)]) => {
             Some(is_shortest_tree(&SourcedGraph::from_json(problem).expect("a sampled problem"), pi))
         }
-        ("dfs", &[Cells::Node(pi)]) => Some(some_search_gives(&graph(), pi)),
+        ("dfs", &[Cells::Node(pi)]) => Some(some_search_produces(&graph(), pi)),
         ("strongly_connected_components", &[Cells::Node(scc_id)]) => Some(are_components(&graph(), scc_id)),
-        ("topological_sort", &[Cells::Node(topo), Cells::Node(&[head])]) => Some(some_order_gives(&graph(), topo, head)),
+        ("topological_sort", &[Cells::Node(topo), Cells::Node(&[head])]) => Some(some_order_matches(&graph(), topo, head)),
         _ => None,
     }
 }
@@ -46,8 +46,8 @@ pub(super) fn components(weights: &Matrix) -> usize {
     label.iter().enumerate().filter(|(node, label)| node == *label).count()
 }
 
-/// Tries every depth-first search that agrees with the pointers.
-fn some_search_gives(weights: &Matrix, pi: &[u32]) -> bool {
+/// Whether some depth-first search produces the pointers: tries every search that is consistent with them.
+fn some_search_produces(weights: &Matrix, pi: &[u32]) -> bool {
     struct Searches<'a> {
         weights: &'a Matrix,
         pi: Vec<usize>,
@@ -77,8 +77,8 @@ fn some_search_gives(weights: &Matrix, pi: &[u32]) -> bool {
     Searches { weights, pi, failed: HashSet::new() }.extend(0, &[])
 }
 
-/// Tries every topological order that agrees with the pointers.
-fn some_order_gives(weights: &Matrix, topo: &[u32], head: u32) -> bool {
+/// Whether some topological order matches the pointers: tries every order that is consistent with them.
+fn some_order_matches(weights: &Matrix, topo: &[u32], head: u32) -> bool {
     fn extend(weights: &Matrix, topo: &[u32], order: &mut Vec<usize>) -> bool {
         let n = weights.n();
         let last = order[order.len() - 1];
@@ -113,7 +113,7 @@ fn are_components(weights: &Matrix, scc_id: &[u32]) -> bool {
     (0..n).all(|u| together(u, scc_id[u] as usize) && (0..n).all(|v| together(u, v) == (scc_id[u] == scc_id[v])))
 }
 
-/// Compares every path from the source with the pointers back to it.
+/// Compares the path along the pointers with every path from the source.
 fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32]) -> bool {
     fn walk(weights: &Matrix, u: usize, length: f64, shortest: &mut [f64]) {
         shortest[u] = shortest[u].min(length);
@@ -123,18 +123,18 @@ fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32])
     let mut shortest = vec![f64::INFINITY; n];
     walk(weights, *source, 0.0, &mut shortest);
     (0..n).all(|node| {
-        let (mut at, mut length) = (node, 0.0);
-        while at != *source && length < f64::INFINITY {
-            let parent = pi[at] as usize;
-            length += if weights.has_edge(parent, at) { weights[(parent, at)] } else { f64::INFINITY };
-            at = parent;
+        let (mut current, mut length) = (node, 0.0);
+        while current != *source && length < f64::INFINITY {
+            let parent = pi[current] as usize;
+            length += if weights.has_edge(parent, current) { weights[(parent, current)] } else { f64::INFINITY };
+            current = parent;
         }
-        let alone = node == *source || shortest[node] == f64::INFINITY;
-        if alone { pi[node] as usize == node } else { (length - shortest[node]).abs() < 1e-9 }
+        let points_to_itself = node == *source || shortest[node] == f64::INFINITY;
+        if points_to_itself { pi[node] as usize == node } else { (length - shortest[node]).abs() < 1e-9 }
     })
 }
 
-/// Changes of a single cell do not lead from one correct forest to all others, so this tries every output.
+/// The contract test changes single cells, which does not reach every correct forest. This test tries every output.
 #[test]
 fn checks_and_oracles_agree_on_every_output_of_four_nodes() {
     let n = 4;
@@ -151,17 +151,17 @@ fn checks_and_oracles_agree_on_every_output_of_four_nodes() {
             for code in 0..4usize.pow(5) {
                 let digits: Vec<u32> = (0..5).map(|digit| u32::try_from(code >> (2 * digit) & 3).expect("below 4")).collect();
                 let bits: Vec<i8> = digits[..n].iter().map(|&digit| i8::from(digit > 1)).collect();
-                let answer = match name {
+                let output = match name {
                     "articulation_points" => vec![Cells::Class(&bits)],
                     "topological_sort" => vec![Cells::Node(&digits[..n]), Cells::Node(&digits[n..])],
                     _ => vec![Cells::Node(&digits[..n])],
                 };
-                let accepted = match algorithm.check(n, &inputs, &answer) {
+                let accepted = match algorithm.check(n, &inputs, &output) {
                     Ok(()) => true,
                     Err(CheckError::Failed(_)) => false,
                     Err(malformed) => panic!("{name}: {malformed}"),
                 };
-                assert_eq!(Some(accepted), is_correct(name, &problem, &answer), "{name}: {answer:?} for {problem}");
+                assert_eq!(Some(accepted), is_correct(name, &problem, &output), "{name}: {output:?} for {problem}");
                 *(if accepted { &mut accepted_count } else { &mut rejected_count }) += 1;
             }
         }

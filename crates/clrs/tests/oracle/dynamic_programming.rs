@@ -4,11 +4,13 @@ use clrs::{Cells, Problem};
 pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     match (algorithm, outputs) {
         ("matrix_chain_order", &[Cells::Node(s)]) => {
-            Some(multiplies_cheaply(&MatrixChain::from_json(problem).expect("a sampled problem").dimensions, s))
+            Some(has_minimum_splits(&MatrixChain::from_json(problem).expect("a sampled problem").dimensions, s))
         }
-        ("lcs_length", &[Cells::Class(b)]) => Some(keeps_lengths(&StringPair::from_json(problem).expect("a sampled problem"), b)),
+        ("lcs_length", &[Cells::Class(b)]) => {
+            Some(preserves_lengths(&StringPair::from_json(problem).expect("a sampled problem"), b))
+        }
         ("optimal_bst", &[Cells::Node(root)]) => {
-            Some(searches_cheaply(&SearchProbabilities::from_json(problem).expect("a sampled problem"), root))
+            Some(has_optimal_roots(&SearchProbabilities::from_json(problem).expect("a sampled problem"), root))
         }
         _ => None,
     }
@@ -19,22 +21,22 @@ fn about_equal(a: f64, b: f64) -> bool {
 }
 
 /// Tries every parenthesization. Sampled dimensions are never 0.
-fn multiplies_cheaply(p: &[f64], s: &[u32]) -> bool {
+fn has_minimum_splits(p: &[f64], s: &[u32]) -> bool {
     fn cost_of_split(p: &[f64], i: usize, k: usize, j: usize) -> f64 {
-        least_cost(p, i, k) + least_cost(p, k + 1, j) + p[i - 1] * p[k] * p[j]
+        minimum_cost(p, i, k) + minimum_cost(p, k + 1, j) + p[i - 1] * p[k] * p[j]
     }
-    fn least_cost(p: &[f64], i: usize, j: usize) -> f64 {
+    fn minimum_cost(p: &[f64], i: usize, j: usize) -> f64 {
         (i..j).map(|k| cost_of_split(p, i, k, j)).reduce(f64::min).unwrap_or(0.0)
     }
     let chains = (1..p.len()).flat_map(|i| (i + 1..p.len()).map(move |j| (i, j)));
     chains.into_iter().all(|(i, j)| {
         let k = s[i * p.len() + j] as usize;
-        i <= k && k < j && about_equal(cost_of_split(p, i, k, j), least_cost(p, i, j))
+        i <= k && k < j && about_equal(cost_of_split(p, i, k, j), minimum_cost(p, i, j))
     })
 }
 
 /// Compares the arrow of each pair of letters with the longest common subsequences of all prefixes.
-fn keeps_lengths(StringPair { first, second }: &StringPair, b: &[i8]) -> bool {
+fn preserves_lengths(StringPair { first, second }: &StringPair, b: &[i8]) -> bool {
     let nodes = first.len() + second.len();
     (0..first.len()).all(|i| {
         (0..second.len()).all(|j| {
@@ -61,20 +63,20 @@ fn longest_common(x: &[usize], y: &[usize]) -> usize {
 }
 
 /// Tries every tree: the expected cost is the sum of each key's and gap's probability times its depth.
-fn searches_cheaply(
+fn has_optimal_roots(
     SearchProbabilities { key_probabilities: p, gap_probabilities: q }: &SearchProbabilities,
     root: &[u32],
 ) -> bool {
     /// Cost of the best tree over the keys from `i` to `j` with root `r` at a depth.
-    fn below(p: &[f64], q: &[f64], i: usize, r: usize, j: usize, depth: f64) -> f64 {
-        p[r] * depth + least(p, q, i, r, depth + 1.0) + least(p, q, r + 1, j, depth + 1.0)
+    fn cost_with_root(p: &[f64], q: &[f64], i: usize, r: usize, j: usize, depth: f64) -> f64 {
+        p[r] * depth + minimum_cost(p, q, i, r, depth + 1.0) + minimum_cost(p, q, r + 1, j, depth + 1.0)
     }
-    fn least(p: &[f64], q: &[f64], i: usize, j: usize, depth: f64) -> f64 {
-        (i..j).map(|r| below(p, q, i, r, j, depth)).reduce(f64::min).unwrap_or(q[i] * depth)
+    fn minimum_cost(p: &[f64], q: &[f64], i: usize, j: usize, depth: f64) -> f64 {
+        (i..j).map(|r| cost_with_root(p, q, i, r, j, depth)).reduce(f64::min).unwrap_or(q[i] * depth)
     }
     let trees = (0..q.len()).flat_map(|i| (i + 1..q.len()).map(move |j| (i, j)));
     trees.into_iter().all(|(i, j)| {
         let r = root[i * q.len() + j] as usize;
-        i <= r && r < j && about_equal(below(p, q, i, r, j, 1.0), least(p, q, i, j, 1.0))
+        i <= r && r < j && about_equal(cost_with_root(p, q, i, r, j, 1.0), minimum_cost(p, q, i, j, 1.0))
     })
 }

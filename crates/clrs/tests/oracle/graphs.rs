@@ -33,8 +33,8 @@ fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32])
     }
     let hops = &hops[*source];
     pi.iter().map(|&parent| parent as usize).enumerate().all(|(node, parent)| {
-        let alone = node == *source || hops[node] >= far;
-        if alone { parent == node } else { weights.has_edge(parent, node) && hops[parent] + 1 == hops[node] }
+        let points_to_itself = node == *source || hops[node] >= far;
+        if points_to_itself { parent == node } else { weights.has_edge(parent, node) && hops[parent] + 1 == hops[node] }
     })
 }
 
@@ -48,7 +48,7 @@ fn is_lightest_path_tree(problem: &str, pi: &[u32]) -> bool {
     })
 }
 
-/// The diagonal is masked out.
+/// The diagonal is ignored.
 fn are_lightest_paths(problem: &str, pi: &[u32]) -> bool {
     let weights = Graph::from_json(problem).expect("a sampled problem").weights;
     let n = weights.n();
@@ -100,50 +100,52 @@ fn lightest_paths(weights: &Matrix, source: usize) -> Vec<Option<f64>> {
     lightest
 }
 
-/// The diagonal is masked out.
+/// The diagonal is ignored.
 fn is_lightest_forest(problem: &str, in_mst: &[i8]) -> bool {
     let weights = Graph::from_json(problem).expect("a sampled problem").weights;
     let n = weights.n();
     let symmetric = (0..n * n).all(|cell| in_mst[cell] == in_mst[cell % n * n + cell / n]);
-    let real = (0..n * n).all(|cell| in_mst[cell] == 0 || cell / n == cell % n || weights.has_edge(cell / n, cell % n));
+    let are_edges = (0..n * n).all(|cell| in_mst[cell] == 0 || cell / n == cell % n || weights.has_edge(cell / n, cell % n));
     let marked = Matrix::from_fn(n, |u, v| if u != v && in_mst[u * n + v] == 1 { weights[(u, v)] } else { 0.0 });
-    symmetric && real && spans(&marked, &weights)
+    symmetric && are_edges && spans(&marked, &weights)
 }
 
-/// Of the other components there is a right tree already.
+/// Nodes outside the component of the source point to themselves.
 fn is_lightest_tree(problem: &str, pi: &[u32]) -> bool {
     let SourcedGraph { weights, source } = SourcedGraph::from_json(problem).expect("a sampled problem");
     let n = weights.n();
     let reached = lightest_paths(&weights, source);
     let inside = Matrix::from_fn(n, |u, v| if reached[u].is_some() { weights[(u, v)] } else { 0.0 });
     let points = |child: usize, parent: usize| child != parent && pi[child] as usize == parent;
-    let real = (0..n).all(|node| pi[node] as usize == node || inside.has_edge(node, pi[node] as usize));
+    let are_edges = (0..n).all(|node| pi[node] as usize == node || inside.has_edge(node, pi[node] as usize));
     let rooted = (0..n).filter(|&node| reached[node].is_some()).all(|node| path_weight(&weights, source, pi, node).is_some());
     let tree = Matrix::from_fn(n, |u, v| if points(u, v) || points(v, u) { inside[(u, v)] } else { 0.0 });
-    pi[source] as usize == source && real && rooted && spans(&tree, &inside)
+    pi[source] as usize == source && are_edges && rooted && spans(&tree, &inside)
 }
 
-/// Whether edges join all that the graph joins, with the least weight: what is left when heavy edges are taken away as long as
-/// nothing falls apart.
+/// Whether the edges of `tree` are a minimum spanning forest. Compares with the reverse-delete algorithm, which removes edges by
+/// decreasing weight unless that disconnects the graph.
 fn spans(tree: &Matrix, weights: &Matrix) -> bool {
     let n = weights.n();
-    let mut left = Matrix::from_fn(n, |u, v| if u == v { 0.0 } else { weights[(u, v)] });
+    let mut remaining = Matrix::from_fn(n, |u, v| if u == v { 0.0 } else { weights[(u, v)] });
     let mut edges: Vec<(usize, usize)> = (0..n).flat_map(|u| (0..u).map(move |v| (u, v))).collect();
     edges.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
     for (u, v) in edges {
-        let mut fewer = left.clone();
+        let mut fewer = remaining.clone();
         fewer[(u, v)] = 0.0;
         fewer[(v, u)] = 0.0;
-        if components(&fewer) == components(&left) {
-            left = fewer;
+        if components(&fewer) == components(&remaining) {
+            remaining = fewer;
         }
     }
     let edges = |graph: &Matrix| graph.cells().iter().filter(|weight| **weight != 0.0).count();
     let total = |graph: &Matrix| graph.cells().iter().sum::<f64>();
-    components(tree) == components(weights) && edges(tree) == edges(&left) && is_as_light(Some(total(tree)), total(&left))
+    components(tree) == components(weights)
+        && edges(tree) == edges(&remaining)
+        && is_as_light(Some(total(tree)), total(&remaining))
 }
 
-/// Only the edges from left to right are not masked out.
+/// Only the edges from left to right are evaluated.
 fn is_largest_matching(problem: &str, in_matching: &[i8]) -> bool {
     /// Size of the largest matching of the first `left` left nodes that avoids the `taken` right nodes.
     fn largest(edges: &[(usize, usize)], left: usize, taken: &mut Vec<usize>) -> usize {
@@ -159,16 +161,16 @@ fn is_largest_matching(problem: &str, in_matching: &[i8]) -> bool {
         best
     }
     let BipartiteGraph { left, right, edges } = BipartiteGraph::from_json(problem).expect("a sampled problem");
-    let answer = |&(l, r): &(usize, usize)| in_matching[(1 + l) * (left + right + 2) + 1 + left + r];
-    let matched: Vec<_> = edges.iter().filter(|edge| answer(edge) == 1).collect();
-    let alone = |edge: &(usize, usize)| matched.iter().filter(|other| other.0 == edge.0 || other.1 == edge.1).count() == 1;
-    edges.iter().all(|edge| answer(edge) != -1)
-        && matched.iter().all(|edge| alone(edge))
+    let value = |&(l, r): &(usize, usize)| in_matching[(1 + l) * (left + right + 2) + 1 + left + r];
+    let matched: Vec<_> = edges.iter().filter(|edge| value(edge) == 1).collect();
+    let is_disjoint = |edge: &(usize, usize)| matched.iter().filter(|other| other.0 == edge.0 || other.1 == edge.1).count() == 1;
+    edges.iter().all(|edge| value(edge) != -1)
+        && matched.iter().all(|edge| is_disjoint(edge))
         && matched.len() == largest(&edges, left, &mut Vec::new())
 }
 
-/// Changes of a single cell do not lead from one correct tree to all others, so this tries every output. With weights of 1 and
-/// 2 only, many are correct.
+/// The contract test changes single cells, which does not reach every correct tree. This test tries every output. With weights 1
+/// and 2 only, many are correct.
 #[test]
 fn checks_and_oracles_agree_on_every_output_for_small_graphs() {
     const PROBLEMS: usize = 30;
@@ -190,15 +192,15 @@ fn checks_and_oracles_agree_on_every_output_for_small_graphs() {
             };
             let mut recorder = algorithm.recorder();
             algorithm.record_json(&problem, &mut recorder).expect("a valid problem");
-            let run = recorder.last().expect("a recorded sample");
-            for answer in every_output(name) {
-                let answer = [answer.cells()];
-                let accepted = match algorithm.check(run.nodes(), &run.stage(Stage::Input), &answer) {
+            let sample = recorder.last().expect("a recorded sample");
+            for output in every_output(name) {
+                let output = [output.cells()];
+                let accepted = match algorithm.check(sample.nodes(), &sample.stage(Stage::Input), &output) {
                     Ok(()) => true,
                     Err(CheckError::Failed(_)) => false,
                     Err(malformed) => panic!("{name}: {malformed}"),
                 };
-                assert_eq!(Some(accepted), is_correct(name, &problem, &answer), "{name}: {answer:?} for {problem}");
+                assert_eq!(Some(accepted), is_correct(name, &problem, &output), "{name}: {output:?} for {problem}");
                 *(if accepted { &mut accepted_count } else { &mut rejected_count }) += 1;
             }
         }
@@ -226,8 +228,8 @@ fn every_output(algorithm: &str) -> Vec<Column> {
         }
         "bipartite_matching" => {
             let index = |u: usize, v: usize| ((1..4).contains(&u) && (4..6).contains(&v)).then(|| (u - 1) * 2 + v - 4);
-            let cell = |answers: &[u32], at: usize| index(at / 7, at % 7).map_or(-1, |index| class(answers[index]) - 1);
-            digits(3, 6).map(|answers| Column::Class((0..49).map(|at| cell(&answers, at)).collect())).collect()
+            let cell = |digits: &[u32], at: usize| index(at / 7, at % 7).map_or(-1, |index| class(digits[index]) - 1);
+            digits(3, 6).map(|digits| Column::Class((0..49).map(|at| cell(&digits, at)).collect())).collect()
         }
         _ => digits(4, 4).map(Column::Node).collect(),
     }

@@ -4,18 +4,18 @@ use clrs::{Cells, Problem};
 /// Compares with every subset.
 pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) -> Option<bool> {
     let &[Cells::Class(selected)] = outputs else { return None };
-    let answer: Vec<usize> = (0..selected.len()).filter(|&node| selected[node] == 1).collect();
+    let chosen: Vec<usize> = (0..selected.len()).filter(|&node| selected[node] == 1).collect();
     match algorithm {
         "activity_selector" => {
             let problem = Activities::from_json(problem).expect("a sampled problem");
             let largest = subsets(selected.len()).filter(|set| disjoint(&problem, set)).map(|set| set.len()).max();
-            Some(disjoint(&problem, &answer) && Some(answer.len()) == largest)
+            Some(disjoint(&problem, &chosen) && Some(chosen.len()) == largest)
         }
         "task_scheduling" => {
             let problem = Tasks::from_json(problem).expect("a sampled problem");
             let weight = |set: &[usize]| set.iter().map(|&task| problem.weight[task]).sum::<f64>();
-            let mut possible = subsets(selected.len()).filter(|set| early(&problem, set));
-            Some(early(&problem, &answer) && possible.all(|set| weight(&set) <= weight(&answer) + 1e-9))
+            let mut feasible = subsets(selected.len()).filter(|set| early(&problem, set));
+            Some(early(&problem, &chosen) && feasible.all(|set| weight(&set) <= weight(&chosen) + 1e-9))
         }
         _ => None,
     }
@@ -30,10 +30,10 @@ fn disjoint(Activities { start, finish }: &Activities, set: &[usize]) -> bool {
     set.iter().all(|&a| set.iter().all(|&b| a == b || apart(a, b)))
 }
 
-/// Whether all tasks meet their deadlines if the heaviest is done first. Sampled weights are distinct.
+/// Whether all tasks meet their deadlines if they are scheduled by decreasing weight. Sampled weights are distinct.
 fn early(Tasks { deadline, weight }: &Tasks, set: &[usize]) -> bool {
     set.iter().all(|&task| {
-        let done_before = set.iter().filter(|&&other| weight[other] > weight[task]).count();
-        done_before < deadline[task] as usize
+        let before = set.iter().filter(|&&other| weight[other] > weight[task]).count();
+        before < deadline[task] as usize
     })
 }

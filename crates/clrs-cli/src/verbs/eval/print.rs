@@ -1,55 +1,53 @@
-//! Tables of what was judged.
+//! The tables of an evaluation.
 
 use std::io::{self, Write};
 
-use clrs_nn::evaluate::Report;
-use clrs_nn::paper::{Reported, reported};
-use clrs_nn::summary::{Average, Spread, Summary, summarise};
+use clrs_nn::eval::paper::PaperResult;
+use clrs_nn::eval::summary::{Average, MeanStddev, Summary};
 
-use super::{Arguments, Judged, Run, Task, json};
+use super::{Evaluated, Run, Task, json};
 use crate::table::Table;
 
-pub(super) fn all(out: &mut impl Write, judged: &[Judged<'_>], arguments: &Arguments) -> io::Result<()> {
-    let mut table = Table::new(&["run", "algorithm", "set", "samples", "steps", "score", "validity", "exactness", "paper"]);
-    for (task, report) in judged {
-        table.row(row(task, report));
+pub(super) fn tables(out: &mut impl Write, evaluated: &[Evaluated<'_>]) -> io::Result<()> {
+    let mut table = Table::new(&["run", "algorithm", "set", "samples", "steps", "score", "validity", "exact match", "paper"]);
+    for (task, report) in evaluated {
+        let Task { run: Run { path, .. }, algorithm, set, .. } = task;
+        table.row([
+            path.display().to_string(),
+            algorithm.name().into(),
+            set.to_string(),
+            report.samples.to_string(),
+            format!("{:.1}", report.mean_steps),
+            percent(report.metrics.score),
+            percent(report.metrics.validity),
+            percent(report.metrics.exact_match),
+            paper(json::paper(task)),
+        ]);
     }
     table.write(out)?;
-    if arguments.hints {
-        hints(out, judged)?;
-    }
-    if judged.iter().any(|(task, _)| task.run.folder != judged[0].0.run.folder) {
-        summaries(out, &summarise(&json::for_summary(judged)))?;
+    hints(out, evaluated)?;
+    if evaluated.iter().any(|(task, _)| task.run.path != evaluated[0].0.run.path) {
+        summaries(out, &json::summaries(evaluated))?;
     }
     Ok(())
 }
 
-fn row(task: &Task<'_>, report: &Report) -> [String; 9] {
-    let Task { run: Run { folder, trained }, algorithm, set, .. } = task;
-    let paper = set.paper_table().and_then(|table| reported(table, algorithm.name(), &trained.recipe.network.processor));
-    [
-        folder.display().to_string(),
-        algorithm.name().into(),
-        set.to_string(),
-        report.verdicts.len().to_string(),
-        format!("{:.1}", report.mean_steps),
-        percent(report.outcome.score),
-        percent(report.outcome.validity),
-        percent(report.outcome.exactness),
-        of_paper(paper),
-    ]
-}
-
-/// Scores of hints: on the whole, and at some of the steps.
-fn hints(out: &mut impl Write, judged: &[Judged<'_>]) -> io::Result<()> {
-    writeln!(out, "\nHints, the mean over steps, and at steps on the way (--json has them all); of scalars the squared error:")?;
+/// Scores of hints, if they were asked for: the mean, and at some of the steps.
+fn hints(out: &mut impl Write, evaluated: &[Evaluated<'_>]) -> io::Result<()> {
+    if evaluated.iter().all(|(_, report)| report.hints.is_none()) {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nHint scores: the mean over steps, and the first, middle and last step (--json has all); squared error for scalars"
+    )?;
     let mut table = Table::new(&["run", "algorithm", "set", "hint", "mean", "first", "middle", "last", "steps"]);
-    for (Task { run, algorithm, set, .. }, report) in judged {
-        for hint in &report.hints {
+    for (Task { run, algorithm, set, .. }, report) in evaluated {
+        for hint in report.hints.iter().flatten() {
             let steps = hint.per_step.len();
             let at = |step: usize| hint.per_step.get(step).map_or("-".into(), |score| format!("{score:.4}"));
             table.row([
-                run.folder.display().to_string(),
+                run.path.display().to_string(),
                 algorithm.name().into(),
                 set.to_string(),
                 hint.name.clone(),
@@ -65,19 +63,19 @@ fn hints(out: &mut impl Write, judged: &[Judged<'_>]) -> io::Result<()> {
 }
 
 fn summaries(out: &mut impl Write, summaries: &[Summary]) -> io::Result<()> {
-    writeln!(out, "\nOver seeds, mean ± standard deviation (of a sample: n - 1):")?;
-    let mut table = Table::new(&["model", "algorithm", "set", "runs", "score", "validity", "exactness", "paper"]);
+    writeln!(out, "\nOver seeds: mean ± standard deviation (n - 1)")?;
+    let mut table = Table::new(&["model", "algorithm", "set", "runs", "score", "validity", "exact match", "paper"]);
     for Summary { model, set, algorithms, .. } in summaries {
         for row in algorithms {
             table.row([
                 model.clone(),
                 row.algorithm.into(),
                 set.clone(),
-                row.score.count.to_string(),
-                spread(row.score),
-                spread(row.validity),
-                spread(row.exactness),
-                of_paper(row.paper),
+                row.runs.to_string(),
+                mean(row.score),
+                mean(row.validity),
+                mean(row.exact_match),
+                paper(row.paper),
             ]);
         }
     }
@@ -85,8 +83,8 @@ fn summaries(out: &mut impl Write, summaries: &[Summary]) -> io::Result<()> {
     if summaries.iter().all(|summary| summary.algorithms.len() == 1) {
         return Ok(());
     }
-    writeln!(out, "\nMeans of scores, and of the paper's for the same algorithms:")?;
-    let mut table = Table::new(&["model", "set", "over", "of", "score", "paper"]);
+    writeln!(out, "\nMean scores, and the paper's for the same algorithms")?;
+    let mut table = Table::new(&["model", "set", "over", "count", "score", "paper"]);
     for Summary { model, set, families, over_families, over_algorithms, .. } in summaries {
         let mut row = |over: String, Average { count, score, paper, .. }: &Average| {
             let paper = paper.map_or("-".into(), percent);
@@ -105,13 +103,13 @@ fn percent(share: f64) -> String {
     format!("{:.2}", 100.0 * share)
 }
 
-fn spread(spread: Spread) -> String {
-    match spread.deviation {
-        Some(deviation) => format!("{} ± {}", percent(spread.mean), percent(deviation)),
-        None => percent(spread.mean),
+fn mean(MeanStddev { mean, stddev }: MeanStddev) -> String {
+    match stddev {
+        Some(stddev) => format!("{} ± {}", percent(mean), percent(stddev)),
+        None => percent(mean),
     }
 }
 
-fn of_paper(paper: Option<Reported>) -> String {
-    paper.map_or("-".into(), |Reported { mean, deviation }| format!("{} ± {}", percent(mean), percent(deviation)))
+fn paper(paper: Option<PaperResult>) -> String {
+    paper.map_or("-".into(), |PaperResult { mean, stddev, .. }| format!("{} ± {}", percent(mean), percent(stddev)))
 }

@@ -1,55 +1,50 @@
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Parser;
-use clrs_nn::tensors::NamedArrays;
+use clrs_nn::run::status::{RunStatus, Status};
 
 use crate::verbs::Verb;
 
-/// Words as one would type them after `clrs`.
+/// A command line without the name of the program.
 #[derive(Parser)]
 #[command(no_binary_name = true)]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     verb: Verb,
 }
 
-/// Trains a network and judges it, as one would by hand.
-pub(super) fn learn(folder: &Path, algorithm: &str) -> Result<()> {
-    let run = folder.join("run");
-    let run = run.to_str().context("the folder's name is no text")?;
-    let mut train = vec!["train", "paper-2022", "--algorithms", algorithm, "--set", "steps=300", "--set", "eval_every=50"];
-    let is_begun = Path::new(run).join("config.toml").exists();
-    if is_begun {
-        train = vec!["train", "--resume"];
-    }
-    train.extend(["--out", run]);
-    let is_done = || {
-        let last = NamedArrays::read(&Path::new(run).join("last.safetensors")).ok()?;
-        last.metadata.get("clrs.checkpoint")?.contains("\"step\":300").then_some(())
-    };
-    let show = |words: &[&str]| writeln!(std::io::stdout(), "\n$ clrs {}", words.join(" "));
+/// Trains a network and evaluates it, with the commands that a user would type.
+pub(super) fn learn(dir: &Path, algorithm: &str) -> Result<()> {
+    let run = dir.join("run");
     writeln!(
         std::io::stdout(),
-        "\nNow a message-passing network learns it from the benchmark's training set, a thousand samples like these."
+        "\nA message-passing network learns the algorithm from the benchmark's training set, which has 1000 samples like these."
     )?;
-    if is_begun && is_done().is_some() {
-        writeln!(std::io::stdout(), "It has learnt it before: {run}")?;
-    } else {
-        show(&train)?;
-        clrs(&train)?;
+    match RunStatus::read(&run)?.map(|status| status.status) {
+        Some(Status::Done) => writeln!(std::io::stdout(), "It is already trained: {}", run.display())?,
+        Some(_) if run.join("config.toml").exists() => clrs(&["train", "--resume", "--out"], &run, &[])?,
+        _ => {
+            let recipe = ["--set", "steps=300", "--set", "eval_every=50"];
+            clrs(&["train", "paper-2022", "--algorithms", algorithm, "--out"], &run, &recipe)?;
+        }
     }
-    let eval = ["eval", run, "--sizes", "16,64"];
-    show(&eval)?;
-    clrs(&eval)?;
+    clrs(&["eval"], &run, &["--sizes", "16,64"])?;
     writeln!(
         std::io::stdout(),
-        "\nThe network saw 16 nodes and was asked about 64 too. Its recipe, metrics and checkpoints are in {run}."
+        "\nThe network was trained on 16 nodes; 64 nodes show how it generalizes. Its recipe, metrics and checkpoints are in {}.",
+        run.display()
     )?;
     Ok(())
 }
 
-fn clrs(words: &[&str]) -> Result<()> {
-    Line::try_parse_from(words)?.verb.run()
+/// Prints a command and runs it.
+fn clrs(words: &[&str], run: &Path, more: &[&str]) -> Result<()> {
+    let words = words.iter().map(OsStr::new);
+    let line: Vec<&OsStr> = words.chain([run.as_os_str()]).chain(more.iter().map(OsStr::new)).collect();
+    let text: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
+    writeln!(std::io::stdout(), "\n$ clrs {}", text.join(" "))?;
+    CommandLine::try_parse_from(line)?.verb.run()
 }

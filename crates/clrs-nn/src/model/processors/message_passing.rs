@@ -7,36 +7,13 @@
 use burn::tensor::Tensor;
 use burn::tensor::activation::{relu, sigmoid};
 
+use super::structure::{Senders, Structure};
 use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
 use crate::config::model::{Aggregation, ModelConfig};
 use crate::exec::context::ForwardContext;
 use crate::exec::features::Affine;
 use crate::exec::fused::{self, MessageLayers};
 use crate::exec::parameters::{Init, Linear, ParameterBuilder};
-
-/// Nodes that a node receives messages from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Senders {
-    All,
-    Neighbours,
-    Itself,
-}
-
-/// Differences between the members of the family.
-#[derive(Clone, Copy, Debug)]
-pub struct Structure {
-    pub(super) senders: Senders,
-    pub(crate) triplets: bool,
-    pub(crate) gated: bool,
-    /// Whether decoders are restricted to neighbours.
-    pub(super) masks: bool,
-}
-
-impl Structure {
-    pub(super) fn new(senders: Senders) -> Structure {
-        Structure { senders, triplets: false, gated: false, masks: false }
-    }
-}
 
 pub(super) struct MessagePassing {
     structure: Structure,

@@ -7,8 +7,9 @@
 mod attention;
 mod layer_norm;
 mod memory;
-pub(crate) mod message_passing;
+mod message_passing;
 pub mod registry;
+pub(crate) mod structure;
 
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ pub trait Processor: Send + Sync {
 
     /// Structure of the processor if it belongs to the message-passing family, for FLOP counts.
     #[doc(hidden)]
-    fn message_passing(&self) -> Option<message_passing::Structure> {
+    fn message_passing(&self) -> Option<structure::Structure> {
         None
     }
 }

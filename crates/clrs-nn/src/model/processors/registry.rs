@@ -7,7 +7,8 @@ use clrs::suggest::{did_you_mean, nearest};
 use super::Processor;
 use super::attention::{Attention, Scoring};
 use super::memory::MemoryNetwork;
-use super::message_passing::{MessagePassing, Senders, Structure};
+use super::message_passing::MessagePassing;
+use super::structure::{Senders, Structure};
 use crate::config::model::ModelConfig;
 use crate::exec::parameters::ParameterBuilder;
 

@@ -1,28 +1,28 @@
 //! Maximum subarray by divide and conquer
 //!
 //! # Idea
-//! The best subarray lies in the left half, or in the right half, or across the middle. The halves are solved the same way;
-//! across the middle, the best run of keys to its left and the best to its right are found one after the other and put together.
+//! The maximum subarray lies in the left half, in the right half, or crosses the middle. The halves are solved recursively. The
+//! crossing subarray joins the best subarray that ends at the middle and the best one that starts right after it.
 //!
 //! # One step
-//! A part is entered, one of its halves is solved, or its answer is known; or one key is added on the way from the middle to
-//! the left, then to the right.
+//! A subarray is entered, one of its halves is solved, or its result is known; or one key is added while the crossing subarray
+//! is extended from the middle to the left, then to the right.
 //!
-//! # Steps
-//! A row per single key; for each larger part six, and one per key of it; the whole array has no closing row. That is always
-//! `7 n - 7 + n k + n - 2^k`, with `k = ceil(lg n)`.
+//! # Number of steps
+//! One row per single key; for each larger subarray six rows and one per key, except that the full array has no closing row. In
+//! total exactly `7n - 7 + nk + n - 2^k`, with `k = ceil(lg n)`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 4.1.
 //!
-//! # What counts as right
-//! Any subarray of at least one key that has the largest sum.
+//! # Correctness
+//! Any non-empty subarray with the largest sum.
 //!
-//! # Differences
-//! The book's sums from the middle begin at minus infinity. The reference's begin at the key beside the middle less 0.1, which
-//! the key itself exceeds; above 2^50 it does not, and the reference fails: ours stays right. As in the reference, `left_sum`
-//! and `right_sum` are those of the halves, but while the way leads to the right they repeat `left_x_sum` and `right_x_sum`.
-//! One key alone has nothing to tell, and is refused; so are keys whose sum is too large for a number.
+//! # Differences from dm-clrs
+//! CLRS initializes the crossing sums with minus infinity. dm-clrs initializes them with the key next to the middle minus 0.1,
+//! so that the key itself is larger. For keys above 2^50 it is not, and dm-clrs fails; this implementation stays correct. As in
+//! dm-clrs, `left_sum` and `right_sum` are the sums of the halves, except in phase 2, where they repeat `left_x_sum` and
+//! `right_x_sum`. A single key, and keys whose sum overflows, are rejected.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::{array, subarray};
@@ -38,71 +38,71 @@ pub struct FindMaximumSubarray;
 probes! {
     FindMaximumSubarray;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to add up
+        /// key to add up
         key: Node<Scalar>,
     }
     output {
-        /// first node of the best subarray
+        /// first node of the maximum subarray
         start: Node<MaskOne>,
-        /// last node of the best subarray
+        /// last node of the maximum subarray
         end: Node<MaskOne>,
     }
     hint {
-        /// predecessor in the array
+        /// predecessor in the array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// first node of the part
+        /// first node of the current subarray
         low: Node<MaskOne>,
-        /// last node of the part
+        /// last node of the current subarray
         high: Node<MaskOne>,
-        /// last node of its left half
+        /// last node of the left half
         mid: Node<MaskOne>,
-        /// first node of the best in the left half; before it is known, of the half
+        /// first node of the maximum subarray of the left half; of the half itself until known
         left_low: Node<MaskOne>,
-        /// last node of the best in the left half; before it is known, of the half
+        /// last node of the maximum subarray of the left half; of the half itself until known
         left_high: Node<MaskOne>,
-        /// sum of the best in the left half, 0 before it is known
+        /// sum of the maximum subarray of the left half, 0 until known; `left_x_sum` in phase 2
         left_sum: Graph<Scalar>,
-        /// first node of the best in the right half; before it is known, of the half
+        /// first node of the maximum subarray of the right half; of the half itself until known
         right_low: Node<MaskOne>,
-        /// last node of the best in the right half; before it is known, of the half
+        /// last node of the maximum subarray of the right half; of the half itself until known
         right_high: Node<MaskOne>,
-        /// sum of the best in the right half, 0 before it is known
+        /// sum of the maximum subarray of the right half, 0 until known; `right_x_sum` in phase 2
         right_sum: Graph<Scalar>,
-        /// first node of the best across the middle so far
+        /// first node of the best crossing subarray so far
         cross_low: Node<MaskOne>,
-        /// last node of the best across the middle so far
+        /// last node of the best crossing subarray so far
         cross_high: Node<MaskOne>,
-        /// sum of the best across the middle so far
+        /// sum of the best crossing subarray so far
         cross_sum: Graph<Scalar>,
-        /// first node of the part's answer; before it is known, of the part
+        /// first node of the result; of the current subarray until known
         ret_low: Node<MaskOne>,
-        /// last node of the part's answer; before it is known, of the part
+        /// last node of the result; of the current subarray until known
         ret_high: Node<MaskOne>,
-        /// sum of the part's answer, 0 before it is known
+        /// sum of the result; 0 until known
         ret_sum: Graph<Scalar>,
-        /// node just added on the way to the left
+        /// node added last to the left of the middle
         i: Node<MaskOne>,
-        /// node just added on the way to the right
+        /// node added last to the right of the middle
         j: Node<MaskOne>,
-        /// sum on the way so far
+        /// sum of the keys added so far in this direction
         sum: Graph<Scalar>,
-        /// largest sum on the way to the left
+        /// largest sum to the left of the middle so far
         left_x_sum: Graph<Scalar>,
-        /// largest sum on the way to the right
+        /// largest sum to the right of the middle so far
         right_x_sum: Graph<Scalar>,
-        /// 0 dividing and putting together, 1 on the way to the left, 2 on the way to the right
+        /// 0 divide and combine, 1 extend to the left, 2 extend to the right
         phase: Graph<Categorical<3>>,
     }
 }
 
 const DIVIDE: usize = 0;
-const TO_THE_LEFT: usize = 1;
-const TO_THE_RIGHT: usize = 2;
+const EXTEND_LEFT: usize = 1;
+const EXTEND_RIGHT: usize = 2;
 
-/// How far below its first key a sum across the middle begins, so that the first key always exceeds it.
-const BELOW: f64 = 0.1;
+/// Crossing sums start this much below their first key, so that the key itself exceeds the start.
+const MARGIN: f64 = 0.1;
 
 impl Algorithm for FindMaximumSubarray {
     const NAME: &'static str = "find_maximum_subarray";
@@ -131,12 +131,12 @@ impl Algorithm for FindMaximumSubarray {
 
     fn max_steps(n: usize) -> usize {
         let power = n.next_power_of_two();
-        let sizes = n * power.ilog2() as usize + n - power; // of all parts but single keys, summed
+        let sizes = n * power.ilog2() as usize + n - power; // of all subarrays with at least two keys, summed
         (7 * n + sizes).saturating_sub(7)
     }
 
     fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = array::as_given(key.len());
+        let pred = array::initial_predecessors(key.len());
         let best = find_maximum_subarray(key, &pred, 0, key.len() - 1, hints);
         Output { start: best.low, end: best.high }
     }
@@ -153,21 +153,21 @@ fn find_maximum_subarray(
     high: usize,
     hints: &mut Hints<'_, FindMaximumSubarray>,
 ) -> Subarray {
-    let mut part = Part::new(key, pred, low, high);
-    hints.push(part.hint());
+    let mut range = Range::new(key, pred, low, high);
+    hints.push(range.hint());
     if low == high {
-        return part.ret;
+        return range.ret;
     }
-    part.left = find_maximum_subarray(key, pred, low, part.mid, hints);
-    hints.push(part.hint());
-    part.right = find_maximum_subarray(key, pred, part.mid + 1, high, hints);
-    hints.push(part.hint());
-    part.find_max_crossing_subarray(hints);
-    part.choose();
+    range.left = find_maximum_subarray(key, pred, low, range.mid, hints);
+    hints.push(range.hint());
+    range.right = find_maximum_subarray(key, pred, range.mid + 1, high, hints);
+    hints.push(range.hint());
+    range.find_max_crossing_subarray(hints);
+    range.choose();
     if high - low + 1 < key.len() {
-        hints.push(part.hint());
+        hints.push(range.hint());
     }
-    part.ret
+    range.ret
 }
 
 #[derive(Clone, Copy)]
@@ -177,8 +177,8 @@ struct Subarray {
     sum: f64,
 }
 
-/// The keys from `low` to `high`, and what is known of them.
-struct Part<'k> {
+/// The keys from `low` to `high`, and the results found for them so far.
+struct Range<'k> {
     key: &'k [f64],
     pred: &'k [usize],
     low: usize,
@@ -196,13 +196,13 @@ struct Part<'k> {
     phase: usize,
 }
 
-impl<'k> Part<'k> {
-    /// Nothing is known yet, except of a single key.
+impl<'k> Range<'k> {
+    /// Creates the state on entry. The result of a single key is the key.
     fn new(key: &'k [f64], pred: &'k [usize], low: usize, high: usize) -> Self {
         let mid = usize::midpoint(low, high);
         let next = high.min(mid + 1);
-        let one = low == high;
-        Part {
+        let single = low == high;
+        Range {
             key,
             pred,
             low,
@@ -210,21 +210,21 @@ impl<'k> Part<'k> {
             mid,
             left: Subarray { low, high: mid, sum: 0.0 },
             right: Subarray { low: next, high, sum: 0.0 },
-            cross: Subarray { low: mid, high: next, sum: if one { 0.0 } else { key[mid] + key[next] - 2.0 * BELOW } },
-            ret: Subarray { low, high, sum: if one { key[low] } else { 0.0 } },
+            cross: Subarray { low: mid, high: next, sum: if single { 0.0 } else { key[mid] + key[next] - 2.0 * MARGIN } },
+            ret: Subarray { low, high, sum: if single { key[low] } else { 0.0 } },
             i: mid,
             j: next,
             sum: 0.0,
-            left_x_sum: key[mid] - BELOW,
-            right_x_sum: key[next] - BELOW,
+            left_x_sum: key[mid] - MARGIN,
+            right_x_sum: key[next] - MARGIN,
             phase: DIVIDE,
         }
     }
 
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let halves = (self.left.sum, self.right.sum);
-        let (left_sum, right_sum) = if self.phase == TO_THE_RIGHT { (self.left_x_sum, self.right_x_sum) } else { halves };
+        let (left_sum, right_sum) = if self.phase == EXTEND_RIGHT { (self.left_x_sum, self.right_x_sum) } else { halves };
         Hint {
             pred_h: self.pred,
             low: self.low,
@@ -252,7 +252,7 @@ impl<'k> Part<'k> {
     }
 
     fn find_max_crossing_subarray(&mut self, hints: &mut Hints<'_, FindMaximumSubarray>) {
-        self.phase = TO_THE_LEFT;
+        self.phase = EXTEND_LEFT;
         hints.push(self.hint());
         for i in (self.low..=self.mid).rev() {
             self.i = i;
@@ -261,10 +261,10 @@ impl<'k> Part<'k> {
                 self.left_x_sum = self.sum;
                 self.cross.low = i;
             }
-            self.cross.sum = self.left_x_sum + self.key[self.mid + 1] - BELOW;
+            self.cross.sum = self.left_x_sum + self.key[self.mid + 1] - MARGIN;
             hints.push(self.hint());
         }
-        self.phase = TO_THE_RIGHT;
+        self.phase = EXTEND_RIGHT;
         self.sum = 0.0;
         self.cross.sum = self.left_x_sum + self.right_x_sum;
         hints.push(self.hint());
@@ -280,9 +280,9 @@ impl<'k> Part<'k> {
         }
     }
 
-    /// The best of the three is the answer; of equals the left one, then the right one.
+    /// Chooses the subarray with the largest sum. On ties the left half wins, then the right half.
     fn choose(&mut self) {
-        let Part { left, right, cross, .. } = *self;
+        let Range { left, right, cross, .. } = *self;
         self.ret = if left.sum >= right.sum && left.sum >= cross.sum {
             left
         } else if right.sum >= cross.sum {
@@ -307,7 +307,7 @@ mod tests {
         recorder.record::<FindMaximumSubarray>(&Keys { key }).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!((sample.get("start"), sample.get("end")), (Some(Cells::Node(&[7])), Some(Cells::Node(&[10]))));
-        let Some(Cells::Scalar(cross)) = sample.get("cross_sum") else { panic!("a number per row") };
+        let Some(Cells::Scalar(cross)) = sample.get("cross_sum") else { panic!("one value per row") };
         assert_eq!(cross.last(), Some(&43.0));
     }
 
@@ -320,9 +320,9 @@ mod tests {
         }
     }
 
-    /// The reference has no first place for the sum when less 0.1 is the same number.
+    /// The reference fails here: subtracting 0.1 does not change such keys.
     #[test]
-    fn keys_so_large_that_a_tenth_is_lost_are_no_trouble() {
+    fn keys_too_large_for_the_margin_are_solved() {
         let mut recorder = Recorder::new::<FindMaximumSubarray>();
         let keys = Keys { key: vec![-1e17, 1e17, 2e17, -1e17] };
         recorder.record::<FindMaximumSubarray>(&keys).expect("a valid problem");
@@ -332,9 +332,9 @@ mod tests {
 
     #[test]
     fn one_key_is_rejected() {
-        let alone = Keys { key: vec![1.0] };
-        let rejected = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&alone);
-        let reason = rejected.expect_err("nothing to tell").to_string();
+        let single = Keys { key: vec![1.0] };
+        let rejected = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&single);
+        let reason = rejected.expect_err("a single key").to_string();
         assert_eq!(reason, "find_maximum_subarray needs at least 2 nodes, found 1");
     }
 }

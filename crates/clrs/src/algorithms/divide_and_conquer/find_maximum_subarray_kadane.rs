@@ -1,27 +1,27 @@
 //! Maximum subarray, Kadane's algorithm (Bentley 1984)
 //!
 //! # Idea
-//! Walks along the array with the best subarray that ends here: the one before, extended, or this key alone. The best of them is
-//! the answer.
+//! Scans the array and maintains the maximum subarray that ends at the current key: either the previous one extended by the
+//! key, or the key alone. The best of these subarrays is the result.
 //!
 //! # One step
-//! One key extends the subarray that ended before it, or begins a new one.
+//! One key extends the subarray that ended before it, or starts a new one.
 //!
-//! # Steps
-//! `n`: the first key alone, then one per key from the second on.
+//! # Number of steps
+//! `n`: the first key, then one per key from the second on.
 //!
 //! # Textbook
 //! CLRS 3rd ed., exercise 4.1-5.
 //!
-//! # What counts as right
-//! Any subarray of at least one key that has the largest sum.
+//! # Correctness
+//! Any non-empty subarray with the largest sum.
 //!
-//! # Differences
-//! None. As in the reference, a subarray whose sum is 0 is extended, and the first of equal ones stays the best. Keys whose
-//! sum is too large for a number are refused.
+//! # Differences from dm-clrs
+//! Keys whose sum overflows are rejected. As in dm-clrs, a subarray whose sum is 0 is extended, and the first of several
+//! equally good subarrays wins.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::algorithms::subarray;
 use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
@@ -35,31 +35,31 @@ pub struct FindMaximumSubarrayKadane;
 probes! {
     FindMaximumSubarrayKadane;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to add up
+        /// key to add up
         key: Node<Scalar>,
     }
     output {
-        /// first node of the best subarray
+        /// first node of the maximum subarray
         start: Node<MaskOne>,
-        /// last node of the best subarray
+        /// last node of the maximum subarray
         end: Node<MaskOne>,
     }
     hint {
-        /// predecessor in the array
+        /// predecessor in the array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// first node of the best subarray so far
+        /// first node of the maximum subarray so far
         best_low: Node<MaskOne>,
-        /// last node of the best subarray so far
+        /// last node of the maximum subarray so far
         best_high: Node<MaskOne>,
-        /// sum of the best subarray so far
+        /// sum of the maximum subarray so far
         best_sum: Graph<Scalar>,
-        /// first node of the best subarray that ends at `j`
+        /// first node of the maximum subarray that ends at `j`
         i: Node<MaskOne>,
-        /// node just added
+        /// node of the key just added
         j: Node<MaskOne>,
-        /// sum from `i` to `j`
+        /// sum of the keys from `i` to `j`
         sum: Graph<Scalar>,
     }
 }
@@ -94,7 +94,7 @@ impl Algorithm for FindMaximumSubarrayKadane {
     }
 
     fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = as_given(key.len());
+        let pred = initial_predecessors(key.len());
         let (mut best_low, mut best_high, mut best_sum) = (0, 0, key[0]);
         let (mut i, mut sum) = (0, key[0]);
         hints.push(Hint { pred_h: &pred, best_low, best_high, best_sum, i, j: 0, sum });
@@ -131,7 +131,7 @@ mod tests {
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!((sample.get("start"), sample.get("end")), (Some(Cells::Node(&[7])), Some(Cells::Node(&[10]))));
         assert_eq!(sample.get("i"), Some(Cells::Node(&[0, 0, 0, 3, 3, 3, 3, 7, 7, 7, 7, 7, 7, 7, 7, 7])));
-        let Some(Cells::Scalar(best)) = sample.get("best_sum") else { panic!("a number per row") };
+        let Some(Cells::Scalar(best)) = sample.get("best_sum") else { panic!("one value per row") };
         assert_eq!(best[..8], [13.0, 13.0, 13.0, 20.0, 20.0, 20.0, 20.0, 20.0]);
         assert_eq!(best[15], 43.0);
     }

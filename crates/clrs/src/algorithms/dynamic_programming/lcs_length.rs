@@ -1,29 +1,30 @@
 //! Longest common subsequence
 //!
 //! # Idea
-//! The longest common subsequence of two prefixes follows from those of shorter prefixes: equal last letters are both taken,
-//! otherwise one of them is dropped. A table holds the lengths, and an arrow per cell says what was done.
+//! The longest common subsequence (LCS) of two prefixes follows from those of shorter prefixes: equal last letters are both
+//! taken; otherwise one of them is dropped. A table stores the lengths, and an arrow per cell stores the choice.
 //!
 //! # One step
-//! All cells look at their neighbours above, to the left and between as they were in the step before. So lengths spread from
-//! the borders until none changes.
+//! All inner cells are updated at once from the previous values of their upper, left and upper left neighbours, so lengths
+//! propagate from the borders of the table.
 //!
-//! # Steps
-//! At most `n - 2`, and at least one. A cell in row `i` and column `j` of the table, counted from 0 and off the borders,
-//! has its final length after `i + j - 1` steps; the last step changes nothing.
+//! # Number of steps
+//! At most `n - 2` and at least 1: the initial table, then one per update that changes a length. The inner cell in row `i` and
+//! column `j`, counted from 0, is final after `i + j - 1` updates.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 15.4.
 //!
-//! # What counts as right
-//! For each letter `x` of the first string and `y` of the second, any arrow that keeps the length of the longest common
-//! subsequence of the prefixes that end there: 0, take both, where they are equal; 1, drop `x`, where the length is as large
-//! without it; 2, drop `y`, likewise. Before a string starts all lengths are 0, so both 1 and 2 keep a length of 0 on the
-//! borders. Cells that are not a pair of letters from both strings are not judged.
+//! # Correctness
+//! For each letter `x` of the first string and `y` of the second, any arrow that preserves the LCS length of the prefixes that
+//! end there: 0 (take both) if `x` and `y` are equal; 1 (drop `x`) or 2 (drop `y`) if the length is the same without that
+//! letter. The LCS with an empty prefix has length 0, so a length of 0 on the borders is preserved by both 1 and 2. Cells that
+//! are not a pair of letters from both strings are ignored.
 //!
-//! # Differences
-//! None. As in the reference, the first row and column of the table are filled before the first step, arrow 1 stands there
-//! while nothing matched, and inner cells start with arrow 0 and length 0. `b` is not asked where there is no such pair.
+//! # Differences from dm-clrs
+//! None. As in dm-clrs, the first row and column of the table are filled before the first step, with arrow 1 where the length
+//! is 0; inner cells start with arrow 0 and length 0. `b` is masked out except for pairs of a letter of the first string and
+//! one of the second.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::two_strings;
@@ -39,23 +40,23 @@ pub struct LcsLength;
 probes! {
     LcsLength;
     input {
-        /// whether the letter is of the second string
+        /// whether the letter belongs to the second string
         string: Node<Mask>,
-        /// place in its string, from 0 to 1
+        /// position in its string, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// letter
+        /// letter: 0 to 3 for a to d
         key: Node<Categorical<4>>,
     }
     output {
-        /// arrow of a letter of the first string (row) and one of the second (column): take both, drop the row's, drop the column's
+        /// 0 take both letters, 1 drop that of the first string (row), 2 drop that of the second string (column)
         b: Edge<Masked<Categorical<4>>>,
     }
     hint {
-        /// letter before in its string
+        /// predecessor in its string; the first letter points to itself
         pred_h: Node<Pointer>,
-        /// arrow so far
+        /// current choice
         b_h: Edge<Masked<Categorical<4>>>,
-        /// length of the longest common subsequence of the prefixes that end here, so far
+        /// current length of the longest common subsequence of the prefixes that end here
         c: Edge<Scalar>,
     }
 }
@@ -79,7 +80,7 @@ impl Algorithm for LcsLength {
 
     fn input(StringPair { first, second }: &StringPair) -> Input {
         Input {
-            string: two_strings::which(first, second),
+            string: two_strings::in_second(first, second),
             pos: two_strings::string_positions(first, second),
             key: two_strings::letters(first, second),
         }
@@ -108,21 +109,23 @@ impl Algorithm for LcsLength {
 
     fn check(StringPair { first, second }: &StringPair, output: &Output) -> Result<(), CheckFailure> {
         let nodes = first.len() + second.len();
-        let mut above = vec![0usize; second.len() + 1]; // lengths, after an empty prefix
+        let mut above = vec![0usize; second.len() + 1]; // lengths for the empty prefix of `first`
         for (i, x) in first.iter().enumerate() {
             let mut row = vec![0];
             for (j, y) in second.iter().enumerate() {
                 let best = if x == y { above[j] + 1 } else { above[j + 1].max(row[j]) };
                 let arrow = output.b[i * nodes + first.len() + j];
-                let keeps = match arrow {
+                let preserves = match arrow {
                     Some(TAKE_BOTH) => x == y,
                     Some(DROP_FIRST) => above[j + 1] == best,
                     Some(DROP_SECOND) => row[j] == best,
                     _ => false,
                 };
-                if !keeps {
-                    let arrow = arrow.map_or_else(|| "no arrow".into(), |arrow| format!("arrow {arrow}"));
-                    return Err(CheckFailure(format!("{arrow} at letters {i} and {j} does not keep the length {best}")));
+                if !preserves {
+                    let arrow = arrow.map_or_else(|| "masked out".into(), |arrow| arrow.to_string());
+                    return Err(CheckFailure(format!(
+                        "`b` of letters {i} and {j} is {arrow}, which does not preserve the length {best}"
+                    )));
                 }
                 row.push(best);
             }
@@ -132,7 +135,7 @@ impl Algorithm for LcsLength {
     }
 }
 
-/// Lengths and arrows of all pairs of letters, in rows as long as there are nodes.
+/// Lengths and arrows of all pairs of nodes, row by row.
 struct Table<'s> {
     x: &'s [usize],
     y: &'s [usize],
@@ -159,7 +162,8 @@ impl<'s> Table<'s> {
         self.c[cell] = length;
     }
 
-    /// One letter against all of the other string: 1 from the first match on.
+    /// Fills the first row and column: a single letter against each prefix of the other string. The length is 1 from the first
+    /// match on.
     fn fill_borders(&mut self) {
         for i in 0..self.x.len() {
             let (arrow, length) = match i.checked_sub(1) {
@@ -182,8 +186,8 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Fills all inner cells by their neighbours; `false` if no length changed. Goes backwards, so that each reads its
-    /// neighbours as the sweep before left them.
+    /// Updates all inner cells from their neighbours. Returns `false` if no length changed. Iterates backwards, so that every
+    /// cell reads the previous values of its neighbours.
     fn sweep(&mut self) -> bool {
         let mut changed = false;
         for i in (1..self.x.len()).rev() {
@@ -211,11 +215,11 @@ mod tests {
 
     /// CLRS figure 15.8.
     #[test]
-    fn finds_the_four_letters_of_the_textbook() {
+    fn computes_the_lengths_of_the_textbook() {
         let mut recorder = LcsLength.recorder();
         LcsLength.record_json(r#"{"first": "abcbdab", "second": "bdcaba"}"#, &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Scalar(c)) = sample.get("c") else { panic!("lengths") };
+        let Some(Cells::Scalar(c)) = sample.get("c") else { panic!("`c` is a scalar") };
         let last = &c[c.len() - 13 * 13..];
         let row = |i: usize| &last[i * 13 + 7..][..6];
         assert_eq!(row(0), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
@@ -224,26 +228,26 @@ mod tests {
     }
 
     #[test]
-    fn check_accepts_any_arrow_that_keeps_the_length() {
+    fn check_accepts_any_arrow_that_preserves_the_length() {
         let pair = StringPair::from_json(r#"{"first": "ab", "second": "ba"}"#).expect("a valid problem");
         let mut recorder = LcsLength.recorder();
         LcsLength.record_json(&pair.to_json(), &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Class(b)) = sample.get("b") else { panic!("arrows") };
+        let Some(Cells::Class(b)) = sample.get("b") else { panic!("`b` is a class") };
         let accepts = |row: usize, column: usize, arrow: i8| {
             let mut b = b.to_vec();
             b[row * 4 + column] = arrow;
             LcsLength.check(4, &sample.stage(Stage::Input), &[Cells::Class(&b)]).is_ok()
         };
-        let right = |row, column| [-1, 0, 1, 2, 3].map(|arrow| accepts(row, column, arrow));
-        assert_eq!(right(0, 2), [false, false, true, true, false], "a against b: 0 either way");
-        assert_eq!(right(0, 3), [false, true, false, false, false], "a against ba");
-        assert_eq!(right(1, 3), [false, false, true, true, false], "ab against ba: a or b");
-        assert_eq!(right(2, 0), [true; 5], "no pair of letters");
+        let accepted = |row, column| [-1, 0, 1, 2, 3].map(|arrow| accepts(row, column, arrow));
+        assert_eq!(accepted(0, 2), [false, false, true, true, false], "a against b: length 0 in both directions");
+        assert_eq!(accepted(0, 3), [false, true, false, false, false], "a against ba");
+        assert_eq!(accepted(1, 3), [false, false, true, true, false], "ab against ba: drop either letter");
+        assert_eq!(accepted(2, 0), [true; 5], "not a pair of letters from both strings");
     }
 
     #[test]
-    fn other_letters_and_empty_strings_are_rejected() {
+    fn unknown_letters_and_empty_strings_are_rejected() {
         let reason = |json| LcsLength.record_json(json, &mut LcsLength.recorder()).expect_err("an invalid problem").to_string();
         assert!(reason(r#"{"first": "abe", "second": "a"}"#).contains("`e` is not one of the letters a, b, c, d"));
         assert_eq!(reason(r#"{"first": "ab", "second": ""}"#), "`second` is empty");

@@ -1,27 +1,27 @@
 //! Matrix-chain multiplication
 //!
 //! # Idea
-//! Multiplying matrices `i..j` costs least with some split `k`: first `i..k`, then `k+1..j`, then the two results. The best
-//! split of a chain follows from the costs of the shorter chains inside it.
+//! The cheapest multiplication of the matrices `i` to `j` has some split `k`: it multiplies `i` to `k`, then `k + 1` to `j`,
+//! then the two products. The best split of a chain follows from the costs of the shorter chains within it.
 //!
 //! # One step
-//! All chains that have a split into two known chains take their best one, by the costs of the step before. So costs spread
-//! from short chains to long ones, and get better until none changes.
+//! All chains that can be split into two chains of known cost are updated at once, with the costs before the step, so costs
+//! propagate from short chains to long ones.
 //!
-//! # Steps
-//! At most `n - 1`, and at least one. A chain of `l` matrices has its final cost after `l - 1` steps, the whole one has
-//! `n - 1` matrices, and the last step changes nothing.
+//! # Number of steps
+//! At most `n - 1` and at least 1: the initial costs, then one per update that changes a cost. A chain of `l` matrices is final
+//! after `l - 1` updates, and the full chain has `n - 1` matrices.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 15.2.
 //!
-//! # What counts as right
-//! For every chain of matrices `i` to `j` with `1 <= i < j`, any split of least cost. Where the chain costs nothing, because
-//! a dimension is 0, node 0 is right too: it says "not split". The other cells are not judged.
+//! # Correctness
+//! For every chain of matrices `i` to `j` with `1 <= i < j`, any split of minimum cost. If the cost is 0 because a dimension is
+//! 0, node 0 (no split) is accepted as well. All other cells are ignored.
 //!
-//! # Differences
-//! Negative dimensions are refused. As in the reference, row and column 0 are not used, and the run ends as soon as no cost
-//! changes: where dimensions are 0, chains that cost nothing may not have been split by then.
+//! # Differences from dm-clrs
+//! Negative dimensions are rejected. As in dm-clrs, row and column 0 are unused, and the run ends as soon as no cost changes;
+//! if dimensions are 0, chains of cost 0 may not have been split by then.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure, same_cost};
 use crate::algorithms::array;
@@ -37,23 +37,23 @@ pub struct MatrixChainOrder;
 probes! {
     MatrixChainOrder;
     input {
-        /// place in the list of dimensions, from 0 to 1
+        /// position in the list of dimensions, scaled to [0, 1)
         pos: Node<Scalar>,
         /// dimension: columns of this matrix, rows of the next
         p: Node<Scalar>,
     }
     output {
-        /// last matrix of the left part, for the chain from the row's matrix to the column's
+        /// last matrix of the left factor, for the chain from row to column
         s: Edge<Pointer>,
     }
     hint {
-        /// dimension before
+        /// predecessor in the list of dimensions; the first node points to itself
         pred_h: Node<Pointer>,
-        /// least cost known for the chain
+        /// minimum cost of the chain so far; 0 if unknown
         m: Edge<Scalar>,
-        /// split of that cost
+        /// split with that cost
         s_h: Edge<Pointer>,
-        /// whether a cost is known for the chain
+        /// whether a cost of the chain is known
         msk: Edge<Mask>,
     }
 }
@@ -84,7 +84,7 @@ impl Algorithm for MatrixChainOrder {
 
     fn run(MatrixChain { dimensions }: &MatrixChain, hints: &mut Hints<'_, Self>) -> Output {
         let n = dimensions.len();
-        let pred = array::as_given(n);
+        let pred = array::initial_predecessors(n);
         let mut table = Table::new(dimensions);
         loop {
             hints.push(Hint { pred_h: &pred, m: &table.m, s_h: &table.s, msk: &table.known });
@@ -103,7 +103,7 @@ impl Algorithm for MatrixChainOrder {
                 let best = (i..j).map(cost).fold(f64::INFINITY, f64::min);
                 let k = output.s[i * n + j];
                 ensure(if (i..j).contains(&k) { same_cost(cost(k), best) } else { k == 0 && best == 0.0 }, || {
-                    format!("matrices {i} to {j} are split after {k}, which is not a split of least cost")
+                    format!("matrices {i} to {j} are split after {k}, which is not a split of minimum cost")
                 })?;
                 least[i * n + j] = best;
             }
@@ -112,20 +112,22 @@ impl Algorithm for MatrixChainOrder {
     }
 }
 
-/// Costs and splits of all chains. A split can only get better where the cost of one of its parts changed in the sweep
-/// before; the others are left alone.
+/// Costs and splits of all chains. A split can only improve a chain if the cost of one of its factors changed in the previous
+/// sweep; the other splits are skipped.
 struct Table<'p> {
     n: usize,
     p: &'p [f64],
-    /// What the hint tells: 0 where nothing is known.
+    /// Costs as recorded: 0 if unknown.
     m: Vec<f64>,
     s: Vec<usize>,
     known: Vec<bool>,
-    /// Costs, infinite where nothing is known, as this sweep finds them and as the sweep before left them.
+    /// Costs in this sweep; infinite if unknown.
     least: Vec<f64>,
+    /// Costs after the previous sweep.
     old_least: Vec<f64>,
-    /// Chains that the sweep before changed, and whether it changed one that starts with the matrix.
+    /// Whether the previous sweep changed the chain.
     fresh: Vec<bool>,
+    /// Whether the previous sweep changed a chain that starts with the matrix.
     fresh_row: Vec<bool>,
 }
 
@@ -148,7 +150,7 @@ impl<'p> Table<'p> {
         }
     }
 
-    /// Improves all chains by the costs of the sweep before; `false` if no cost that the hint tells changed.
+    /// Updates all chains from the costs after the previous sweep. Returns `false` if no recorded cost changed.
     fn sweep(&mut self) -> bool {
         for i in 1..self.n {
             for k in i..self.n - 1 {
@@ -157,10 +159,10 @@ impl<'p> Table<'p> {
                 }
             }
         }
-        self.take_over()
+        self.commit()
     }
 
-    /// Splits the chains that start with `i` after `k`, where that is better. No branches: compilers make vector code of it.
+    /// Splits the chains that start with `i` after `k` where that is cheaper. Branch-free, so that it is vectorized.
     fn split_after(&mut self, i: usize, k: usize) {
         let (p, n) = (self.p, self.n);
         let (left, outer) = (self.old_least[i * n + k], p[i - 1] * p[k]);
@@ -174,8 +176,8 @@ impl<'p> Table<'p> {
         }
     }
 
-    /// Makes what this sweep found known to the next one and to the hint.
-    fn take_over(&mut self) -> bool {
+    /// Publishes the costs of this sweep to the next sweep and to the hints. Returns whether a recorded cost changed.
+    fn commit(&mut self) -> bool {
         let n = self.n;
         let mut changed = false;
         for i in 1..n {
@@ -203,11 +205,11 @@ mod tests {
         let mut recorder = Recorder::new::<MatrixChainOrder>();
         recorder.record::<MatrixChainOrder>(&MatrixChain { dimensions: dimensions.into() }).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Node(s)) = sample.get("s") else { panic!("pointers") };
+        let Some(Cells::Node(s)) = sample.get("s") else { panic!("`s` is a pointer") };
         Output { s: s.iter().map(|&k| k as usize).collect() }
     }
 
-    /// The worked example of the paper: (A B) C takes 4500 products, A (B C) 27000.
+    /// The worked example of the paper: (A B) C takes 4500 multiplications, A (B C) 27000.
     #[test]
     fn multiplies_10x30_30x5_5x60_from_the_left() {
         assert_eq!(splits(&[10.0, 30.0, 5.0, 60.0]).s[4 + 3], 2);
@@ -234,24 +236,24 @@ mod tests {
     }
 
     #[test]
-    fn chains_that_cost_nothing_need_no_split_but_take_no_dear_one() {
+    fn chains_of_cost_zero_may_be_unsplit_but_not_split_at_a_cost() {
         let chain = MatrixChain { dimensions: vec![2.0, 3.0, 0.0, 3.0, 2.0] };
         let mut output = splits(&chain.dimensions);
-        assert_eq!(output.s[5 + 4], 0, "the run ended before");
+        assert_eq!(output.s[5 + 4], 0, "the run ended before it was split");
         assert_eq!(<MatrixChainOrder as Algorithm>::check(&chain, &output), Ok(()));
-        for (k, is_right) in [(1, false), (2, true), (3, false)] {
+        for (k, is_correct) in [(1, false), (2, true), (3, false)] {
             output.s[5 + 4] = k;
-            assert_eq!(<MatrixChainOrder as Algorithm>::check(&chain, &output).is_ok(), is_right, "{k}");
+            assert_eq!(<MatrixChainOrder as Algorithm>::check(&chain, &output).is_ok(), is_correct, "split after {k}");
         }
     }
 
     #[test]
-    fn dimensions_that_could_not_be_compared_are_rejected() {
+    fn negative_and_extreme_dimensions_are_rejected() {
         let reason = |json| {
             let rejected = MatrixChainOrder.record_json(json, &mut MatrixChainOrder.recorder());
             rejected.expect_err("an invalid problem").to_string()
         };
-        assert_eq!(reason(r#"{"dimensions": [1, -2]}"#), "`dimensions` has a negative number");
+        assert_eq!(reason(r#"{"dimensions": [1, -2]}"#), "`dimensions` has a negative value");
         assert!(reason(r#"{"dimensions": [1e200, 1e200, 0]}"#).contains("between 1e-100 and 1e100"));
     }
 }

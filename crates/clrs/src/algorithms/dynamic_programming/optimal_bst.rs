@@ -1,24 +1,25 @@
 //! Optimal binary search tree
 //!
 //! # Idea
-//! A search tree is good if what is looked for often is near its root. The best tree over some keys has a root `r`, and the
-//! best trees over the keys before and after it below; so the best root of many keys follows from those of fewer.
+//! A search tree is good if frequent searches end near its root. An optimal tree over a range of keys has a root `r`, with
+//! optimal trees over the keys before and after it as subtrees. So optimal roots of long ranges follow from those of shorter
+//! ones.
 //!
 //! # One step
-//! All runs of `l` neighbouring keys take their best root, for `l` from 1 up.
+//! All ranges of `l` consecutive keys get their optimal root, for `l` from 1 up.
 //!
-//! # Steps
-//! `n`, the number of gaps, one more than there are keys: the empty trees, then one per number of keys.
+//! # Number of steps
+//! `n`, the number of gaps, which is the number of keys plus one: the empty trees, then one per length of a range.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 15.5; Aho, Hopcroft and Ullman 1974.
 //!
-//! # What counts as right
-//! For every `i < j`, any root of least expected cost over the keys `i` to `j - 1`. The other cells are not judged.
+//! # Correctness
+//! For every `i < j`, any root with the minimum expected cost over the keys `i` to `j - 1`. All other cells are ignored.
 //!
-//! # Differences
-//! None. As in the reference, keys count from 0, the input `p` ends with a 0 that belongs to no key, and roots that are not
-//! known are 0. Chances that sum to more than 1 are refused.
+//! # Differences from dm-clrs
+//! Probabilities that sum to more than 1 are rejected. As in dm-clrs, keys are counted from 0, the input `p` ends with a 0 that
+//! belongs to no key, and unknown roots are 0.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure, same_cost};
 use crate::algorithms::array;
@@ -34,25 +35,25 @@ pub struct OptimalBst;
 probes! {
     OptimalBst;
     input {
-        /// place in the list of gaps, from 0 to 1
+        /// position in the list of gaps, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// chance of a search for the key after the gap; 0 after the last
+        /// probability of a search for the key after the gap; 0 for the last gap
         p: Node<Scalar>,
-        /// chance of a search that ends in the gap
+        /// probability of a search that ends in the gap
         q: Node<Scalar>,
     }
     output {
-        /// root of the best tree over the keys between the row's gap and the column's
+        /// root of an optimal tree over the keys between the gaps of row and column
         root: Edge<Pointer>,
     }
     hint {
-        /// gap before
+        /// predecessor in the list of gaps; the first node points to itself
         pred_h: Node<Pointer>,
-        /// root of the best tree, where it is known
+        /// root of an optimal tree; 0 if unknown
         root_h: Edge<Pointer>,
-        /// expected cost of a search in that tree, times the chance to get there
+        /// expected search cost of that tree, weighted by the probability of a search within the range
         e: Edge<Scalar>,
-        /// chance of a search between the gaps, both included
+        /// probability of a search within the range, both gaps included
         w: Edge<Scalar>,
         /// whether the tree is known
         msk: Edge<Mask>,
@@ -79,7 +80,7 @@ impl Algorithm for OptimalBst {
 
     fn problem(input: &Input) -> Result<SearchProbabilities, InvalidProblem> {
         let mut key_probabilities = input.p.clone();
-        ensure_valid(key_probabilities.pop() == Some(0.0), || "`p` does not end with the 0 that belongs to no key".into())?;
+        ensure_valid(key_probabilities.pop() == Some(0.0), || "the last value of `p`, which belongs to no key, is not 0".into())?;
         Ok(SearchProbabilities { key_probabilities, gap_probabilities: input.q.clone() })
     }
 
@@ -123,14 +124,14 @@ impl Algorithm for OptimalBst {
         let mut least = vec![0.0; n * n];
         for j in 0..n {
             least[j * n + j] = q[j];
-            let mut chance = q[j];
+            let mut probability = q[j];
             for i in (0..j).rev() {
-                chance += p[i] + q[i];
-                let cost = |r: usize| least[i * n + r] + least[(r + 1) * n + j] + chance;
+                probability += p[i] + q[i];
+                let cost = |r: usize| least[i * n + r] + least[(r + 1) * n + j] + probability;
                 let best = (i..j).map(cost).fold(f64::INFINITY, f64::min);
                 let r = output.root[i * n + j];
                 ensure((i..j).contains(&r) && same_cost(cost(r), best), || {
-                    format!("node {r} is not the root of a best tree between gaps {i} and {j}")
+                    format!("node {r} is not the root of an optimal tree between gaps {i} and {j}")
                 })?;
                 least[i * n + j] = best;
             }
@@ -139,7 +140,7 @@ impl Algorithm for OptimalBst {
     }
 }
 
-/// The best trees between any two gaps.
+/// The optimal trees between any two gaps.
 struct Trees {
     pred: Vec<usize>,
     root: Vec<usize>,
@@ -149,10 +150,10 @@ struct Trees {
 }
 
 impl Trees {
-    /// Between a gap and itself there is the empty tree.
+    /// Creates the empty trees, which lie between a gap and itself.
     fn new(q: &[f64]) -> Trees {
         let n = q.len();
-        let pred = array::as_given(n);
+        let pred = array::initial_predecessors(n);
         let mut trees = Trees { pred, root: vec![0; n * n], e: vec![0.0; n * n], w: vec![0.0; n * n], known: vec![false; n * n] };
         for (i, &q) in q.iter().enumerate() {
             let cell = i * n + i;
@@ -161,6 +162,7 @@ impl Trees {
         trees
     }
 
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         Hint { pred_h: &self.pred, root_h: &self.root, e: &self.e, w: &self.w, msk: &self.known }
     }
@@ -171,7 +173,7 @@ mod tests {
     use super::*;
     use crate::{AnyAlgorithm, Cells, Problem, Stage};
 
-    /// CLRS figure 15.10; its keys count from 1, ours from 0.
+    /// CLRS figure 15.10, whose keys are counted from 1.
     const TEXTBOOK: &str = r#"{"key_chances": [0.15, 0.1, 0.05, 0.1, 0.2], "gap_chances": [0.05, 0.1, 0.05, 0.05, 0.05, 0.1]}"#;
 
     #[test]
@@ -179,7 +181,7 @@ mod tests {
         let mut recorder = OptimalBst.recorder();
         OptimalBst.record_json(TEXTBOOK, &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let (Some(Cells::Node(root)), Some(Cells::Scalar(e))) = (sample.get("root"), sample.get("e")) else { panic!("a table") };
+        let (Some(Cells::Node(root)), Some(Cells::Scalar(e))) = (sample.get("root"), sample.get("e")) else { panic!("tables") };
         assert_eq!([root[5], root[1], root[2 * 6 + 5]], [1, 0, 4]);
         assert!(same_cost(e[5 * 36 + 5], 2.75));
         assert_eq!(sample.steps(), 6);
@@ -192,17 +194,20 @@ mod tests {
         OptimalBst.record_json(&even.to_json(), &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         let accepts = |root: [u32; 9]| OptimalBst.check(3, &sample.stage(Stage::Input), &[Cells::Node(&root)]).is_ok();
-        assert!(accepts([0, 0, 0, 0, 0, 1, 0, 0, 0]) && accepts([0, 0, 1, 0, 0, 1, 0, 0, 0]), "either key of two");
-        assert!(accepts([2, 0, 0, 1, 2, 1, 2, 1, 2]), "cells that are no trees");
-        assert!(!accepts([0, 0, 2, 0, 0, 1, 0, 0, 0]), "no key");
-        assert!(!accepts([0, 1, 0, 0, 0, 1, 0, 0, 0]), "a key outside");
+        assert!(accepts([0, 0, 0, 0, 0, 1, 0, 0, 0]) && accepts([0, 0, 1, 0, 0, 1, 0, 0, 0]), "either of two keys");
+        assert!(accepts([2, 0, 0, 1, 2, 1, 2, 1, 2]), "cells that do not represent a tree");
+        assert!(!accepts([0, 0, 2, 0, 0, 1, 0, 0, 0]), "not a key");
+        assert!(!accepts([0, 1, 0, 0, 0, 1, 0, 0, 0]), "a key outside the range");
     }
 
     #[test]
     fn probabilities_must_be_valid() {
         let reason = |json| OptimalBst.record_json(json, &mut OptimalBst.recorder()).expect_err("an invalid problem").to_string();
         assert_eq!(reason(r#"{"key_chances": [0.5], "gap_chances": [0.5]}"#), "optimal_bst needs at least 2 nodes, found 1");
-        assert_eq!(reason(r#"{"key_chances": [], "gap_chances": [0.5, 0.5]}"#), "0 keys need 1 gap probabilities, found 2");
+        assert_eq!(
+            reason(r#"{"key_chances": [], "gap_chances": [0.5, 0.5]}"#),
+            "`gap_chances` must have one value more than `key_chances`: found 2 and 0"
+        );
         assert_eq!(reason(r#"{"key_chances": [-0.5], "gap_chances": [0.5, 0]}"#), "a probability is negative");
         assert_eq!(reason(r#"{"key_chances": [1], "gap_chances": [0.5, 0]}"#), "the probabilities sum to 1.5, more than 1");
     }

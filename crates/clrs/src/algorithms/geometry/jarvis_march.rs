@@ -1,25 +1,25 @@
 //! Jarvis' march
 //!
 //! # Idea
-//! Starts at the lowest point, and walks along the hull as a string would be wound around it: the next corner is the point
-//! that has all others on its left. The walk ends where it began.
+//! Starts at the lowest point and wraps the hull counterclockwise like a string: the next corner is the point for which all
+//! others lie to the left of the line to it. The march ends at the starting point.
 //!
 //! # One step
-//! One point is compared with the best next corner so far.
+//! One point is compared with the best candidate for the next corner.
 //!
-//! # Steps
-//! `h(n + 1) + 1` for a hull of `h` points: the start, and for each corner its arrival and all points. `h` is at most `n`.
+//! # Number of steps
+//! `h(n + 1) + 1` for a hull of `h` points: the start and, for each corner, its arrival and one per point. `h` is at most `n`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 33.3; Jarvis 1973.
 //!
-//! # What counts as right
-//! The corners of the convex hull, with or without other points of its border; of equal points any. A corner that stands
-//! out by less than 1e-9 of the whole extent may be left out.
+//! # Correctness
+//! The corners of the convex hull, with or without further points on its border. Of coincident points, any one suffices.
+//! Distances have a tolerance of 1e-9 of the extent of the points, so a corner that protrudes less may be omitted.
 //!
-//! # Differences
-//! Where points are in line the reference takes the last of them, may turn back and lose corners. Here the farthest is
-//! taken. As in the reference, each search for the next corner starts from node 0.
+//! # Differences from dm-clrs
+//! Of collinear points, dm-clrs takes the last one, so it may turn back and lose corners. Here the farthest one is taken. As in
+//! dm-clrs, each search for the next corner starts with node 0.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array;
@@ -36,19 +36,19 @@ pub struct JarvisMarch;
 probes! {
     JarvisMarch;
     input {
-        /// place in the list of points, from 0 to 1
+        /// position in the list of points, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// x of the point
+        /// x coordinate
         x: Node<Scalar>,
-        /// y of the point
+        /// y coordinate
         y: Node<Scalar>,
     }
     output {
-        /// whether the point is in the hull
+        /// whether the point is in the convex hull
         in_hull: Node<Mask>,
     }
     hint {
-        /// point before in the list
+        /// predecessor in the list of points; the first node points to itself
         pred_h: Node<Pointer>,
         /// whether the point is known to be in the hull
         in_hull_h: Node<Mask>,
@@ -56,17 +56,17 @@ probes! {
         best: Node<MaskOne>,
         /// last corner found
         last_point: Node<MaskOne>,
-        /// best next corner so far
+        /// best candidate for the next corner so far
         endpoint: Node<MaskOne>,
         /// point being compared
         i: Node<MaskOne>,
-        /// start, or walk
+        /// 0 start, 1 march
         phase: Graph<Categorical<2>>,
     }
 }
 
 const START: usize = 0;
-const WALK: usize = 1;
+const MARCH: usize = 1;
 
 impl Algorithm for JarvisMarch {
     const NAME: &'static str = "jarvis_march";
@@ -94,25 +94,25 @@ impl Algorithm for JarvisMarch {
     }
 
     fn run(Points { points }: &Points, hints: &mut Hints<'_, Self>) -> Output {
-        let mut walk = Walk::new(points.len());
-        hints.push(walk.hint());
+        let mut march = March::new(points.len());
+        hints.push(march.hint());
         let mut corner = lowest(points);
-        walk.best = corner;
-        walk.phase = WALK;
-        while !walk.in_hull[corner] {
-            walk.in_hull[corner] = true;
-            (walk.last_point, walk.endpoint, walk.i) = (corner, 0, 0);
-            hints.push(walk.hint());
+        march.best = corner;
+        march.phase = MARCH;
+        while !march.in_hull[corner] {
+            march.in_hull[corner] = true;
+            (march.last_point, march.endpoint, march.i) = (corner, 0, 0);
+            hints.push(march.hint());
             for i in 0..points.len() {
-                walk.i = i;
-                if walk.endpoint == corner || is_next(points, [corner, walk.endpoint], i) {
-                    walk.endpoint = i;
+                march.i = i;
+                if march.endpoint == corner || is_next(points, [corner, march.endpoint], i) {
+                    march.endpoint = i;
                 }
-                hints.push(walk.hint());
+                hints.push(march.hint());
             }
-            corner = walk.endpoint;
+            corner = march.endpoint;
         }
-        Output { in_hull: walk.in_hull }
+        Output { in_hull: march.in_hull }
     }
 
     fn check(Points { points }: &Points, output: &Output) -> Result<(), CheckFailure> {
@@ -120,20 +120,21 @@ impl Algorithm for JarvisMarch {
     }
 }
 
-/// Whether node `i` lies to the right of the way from a corner to the endpoint so far; or, as far as rounding can tell, on
-/// it and farther away.
+/// Whether node `i` is a better candidate than `endpoint`: it lies to the right of the line from the corner to `endpoint` or,
+/// up to rounding, on that line and farther away.
 fn is_next(points: &[Point], [corner, endpoint]: [usize; 2], i: usize) -> bool {
-    /// The sine of an angle below which points are in line.
-    const IN_LINE: f64 = 1e-12;
+    /// Points are collinear if the sine of their angle is below this.
+    const COLLINEAR: f64 = 1e-12;
     if i == corner || i == endpoint {
         return false;
     }
     let turn = cross(points[corner], points[endpoint], points[i]);
-    let (far, farther) = (distance(points[corner], points[endpoint]), distance(points[corner], points[i]));
-    if turn.abs() <= IN_LINE * far * farther { farther > far } else { turn < 0.0 }
+    let (to_endpoint, to_i) = (distance(points[corner], points[endpoint]), distance(points[corner], points[i]));
+    if turn.abs() <= COLLINEAR * to_endpoint * to_i { to_i > to_endpoint } else { turn < 0.0 }
 }
 
-struct Walk {
+/// State of a march.
+struct March {
     pred: Vec<usize>,
     in_hull: Vec<bool>,
     best: usize,
@@ -143,12 +144,20 @@ struct Walk {
     phase: usize,
 }
 
-impl Walk {
-    fn new(n: usize) -> Walk {
-        Walk { pred: array::as_given(n), in_hull: vec![false; n], best: 0, last_point: 0, endpoint: 0, i: 0, phase: START }
+impl March {
+    fn new(n: usize) -> March {
+        March {
+            pred: array::initial_predecessors(n),
+            in_hull: vec![false; n],
+            best: 0,
+            last_point: 0,
+            endpoint: 0,
+            i: 0,
+            phase: START,
+        }
     }
 
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         Hint {
             pred_h: &self.pred,
@@ -167,7 +176,7 @@ mod tests {
     use super::*;
     use crate::{AnyAlgorithm, Cells, Stage};
 
-    /// What the run answers; the check has accepted it.
+    /// The output of the run, after `check` has accepted it.
     fn hull(points: &[Point]) -> Vec<i8> {
         let mut recorder = JarvisMarch.recorder();
         recorder.record::<JarvisMarch>(&Points { points: points.into() }).expect("a valid problem");
@@ -177,30 +186,30 @@ mod tests {
             result.is_ok() && sample.steps() <= AnyAlgorithm::max_steps(&JarvisMarch, sample.nodes()),
             "{result:?} on {points:?}"
         );
-        let Some(Cells::Class(in_hull)) = sample.get("in_hull") else { panic!("a mask") };
+        let Some(Cells::Class(in_hull)) = sample.get("in_hull") else { panic!("`in_hull` is a mask") };
         in_hull.to_vec()
     }
 
     #[test]
-    fn a_square_has_four_corners_and_its_middle_is_none() {
+    fn the_corners_of_a_square_are_its_hull() {
         assert_eq!(hull(&[[1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [2.0, 2.0], [0.0, 2.0]]), [0, 1, 1, 1, 1]);
     }
 
     #[test]
-    fn points_in_line_and_equal_points_lose_no_corner() {
+    fn collinear_and_coincident_points_do_not_hide_corners() {
         assert_eq!(hull(&[[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), [1, 0, 1, 0, 1]);
         assert_eq!(hull(&[[0.0, 0.0], [3.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), [1, 1, 0, 0]);
         hull(&[[1.0, 1.0]; 5]);
         for permutation in 0..5040 {
-            let mut left: Vec<Point> = (0..7).map(|k: u8| [f64::from(k % 4) * 0.1, f64::from(k / 4) * 0.1]).collect();
-            let mut at = permutation;
-            let points: Vec<Point> = (1..=7).rev().map(|rest| (left.remove(at % rest), at /= rest).0).collect();
+            let mut remaining: Vec<Point> = (0..7).map(|k: u8| [f64::from(k % 4) * 0.1, f64::from(k / 4) * 0.1]).collect();
+            let mut code = permutation;
+            let points: Vec<Point> = (1..=7).rev().map(|count| (remaining.remove(code % count), code /= count).0).collect();
             hull(&points);
         }
     }
 
     #[test]
-    fn one_point_and_two_are_their_own_hull() {
+    fn one_or_two_points_are_their_own_hull() {
         assert_eq!(hull(&[[1.0, 2.0]]), [1]);
         assert_eq!(hull(&[[1.0, 2.0], [0.0, 0.0]]), [1, 1]);
     }

@@ -1,24 +1,25 @@
 //! Segment intersection
 //!
 //! # Idea
-//! Two segments cross if each parts the ends of the other. They touch if an end of one lies on the other: in line with it,
-//! and within its box.
+//! Two segments cross if each one separates the endpoints of the other. They touch if an endpoint of one lies on the other:
+//! collinear with it, and within its bounding box.
 //!
 //! # One step
-//! One end is looked at from the other segment: on which side it lies, and whether it is within the box.
+//! One endpoint is tested against the other segment: on which side it lies, and whether it lies within the bounding box.
 //!
-//! # Steps
-//! 5: the start, and one per end.
+//! # Number of steps
+//! 5: the start, then one per endpoint.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 33.1.
 //!
-//! # What counts as right
-//! Yes if the segments have a point in common, a touch included, and no otherwise, in exact arithmetic. Where rounding
-//! decides, because an end is in line with the other segment to the last bits, the rounded answer is right too.
+//! # Correctness
+//! Whether the segments have a common point, touching included, in exact arithmetic. If an endpoint is so close to the line of
+//! the other segment that rounding decides, the result of floating-point arithmetic is accepted as well.
 //!
-//! # Differences
-//! None. The sampler draws until segments cross, or do not, as a coin wants it; with truncated numbers the coin may be wrong.
+//! # Differences from dm-clrs
+//! None. The sampler first draws whether the segments intersect, then rejects segments that do not agree. With
+//! `truncate_decimals`, truncation may change whether they intersect.
 
 use std::cmp::Ordering;
 
@@ -36,11 +37,11 @@ pub struct SegmentsIntersect;
 probes! {
     SegmentsIntersect;
     input {
-        /// place in the list of ends, from 0 to 1
+        /// position in the list of endpoints, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// x of the end
+        /// x coordinate of the endpoint
         x: Node<Scalar>,
-        /// y of the end
+        /// y coordinate of the endpoint
         y: Node<Scalar>,
     }
     output {
@@ -48,15 +49,15 @@ probes! {
         intersect: Graph<Mask> as i64,
     }
     hint {
-        /// first end of the other segment
+        /// first endpoint of the other segment
         i: Node<MaskOne>,
-        /// second end of the other segment
+        /// second endpoint of the other segment
         j: Node<MaskOne>,
-        /// end being looked at
+        /// endpoint being tested
         k: Node<MaskOne>,
-        /// cross product: the side of the other segment that the end lies on
+        /// cross product, whose sign is the side of the other segment that the endpoint lies on; 0 until tested
         dir: Node<Scalar>,
-        /// whether the end is within the box of the other segment
+        /// whether the endpoint lies within the bounding box of the other segment
         on_seg: Node<Mask>,
     }
 }
@@ -79,7 +80,7 @@ impl Algorithm for SegmentsIntersect {
     }
 
     fn problem(input: &Input) -> Result<Segments, InvalidProblem> {
-        ensure_valid(input.x.len() == 4, || format!("two segments have 4 ends, not {}", input.x.len()))?;
+        ensure_valid(input.x.len() == 4, || format!("two segments have 4 endpoints, found {}", input.x.len()))?;
         let point = |node: usize| [input.x[node], input.y[node]];
         Ok(Segments { first: [point(0), point(1)], second: [point(2), point(3)] })
     }
@@ -95,7 +96,7 @@ impl Algorithm for SegmentsIntersect {
         hints.push(Hint { i: 0, j: 0, k: 0, dir: &dir, on_seg: &on_seg });
         for k in 0..4 {
             let [i, j] = other(k);
-            (dir[k], on_seg[k]) = look(&points, k);
+            (dir[k], on_seg[k]) = locate(&points, k);
             hints.push(Hint { i, j, k, dir: &dir, on_seg: &on_seg });
         }
         Output { intersect: cross_or_touch(dir, on_seg) }
@@ -104,21 +105,21 @@ impl Algorithm for SegmentsIntersect {
     fn check(segments: &Segments, output: &Output) -> Result<(), CheckFailure> {
         let exact = have_common_point(segments);
         let points = segments.points();
-        let looks = [0, 1, 2, 3].map(|k| look(&points, k));
-        let rounded = cross_or_touch(looks.map(|(dir, _)| dir), looks.map(|(_, on_seg)| on_seg));
+        let located = [0, 1, 2, 3].map(|k| locate(&points, k));
+        let rounded = cross_or_touch(located.map(|(dir, _)| dir), located.map(|(_, on_seg)| on_seg));
         ensure(output.intersect == exact || output.intersect == rounded, || {
             format!("the segments {} a point in common", if exact { "have" } else { "do not have" })
         })
     }
 }
 
-/// The ends of the segment that an end does not belong to.
+/// The endpoints of the segment that endpoint `k` does not belong to.
 fn other(k: usize) -> [usize; 2] {
     if k < 2 { [2, 3] } else { [0, 1] }
 }
 
-/// The side of the other segment that an end lies on, and whether it is within that segment's box.
-fn look(points: &[Point; 4], k: usize) -> (f64, bool) {
+/// The side of the other segment that endpoint `k` lies on, and whether it lies within the bounding box of that segment.
+fn locate(points: &[Point; 4], k: usize) -> (f64, bool) {
     let [a, b] = other(k).map(|end| points[end]);
     let end = points[k];
     let within = |axis: usize| a[axis].min(b[axis]) <= end[axis] && end[axis] <= a[axis].max(b[axis]);
@@ -126,12 +127,12 @@ fn look(points: &[Point; 4], k: usize) -> (f64, bool) {
 }
 
 fn cross_or_touch(dir: [f64; 4], on_seg: [bool; 4]) -> bool {
-    let parted = |a: f64, b: f64| (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
-    let crosses = parted(dir[0], dir[1]) && parted(dir[2], dir[3]);
+    let opposite = |a: f64, b: f64| (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
+    let crosses = opposite(dir[0], dir[1]) && opposite(dir[2], dir[3]);
     crosses || (0..4).any(|k| dir[k] == 0.0 && on_seg[k])
 }
 
-/// In exact arithmetic: segments have a point in common if their boxes do, and neither lies on one side of the other.
+/// Exact test: segments have a common point if their bounding boxes do and neither lies strictly on one side of the other.
 fn have_common_point(Segments { first: [a, b], second: [c, d] }: &Segments) -> bool {
     let boxes_meet = |axis: usize| {
         let [a, b, c, d] = [a, b, c, d].map(|end| end[axis]);
@@ -149,41 +150,42 @@ mod tests {
     use super::*;
     use crate::{AnyAlgorithm, Cells, Stage};
 
-    /// What the run answers, and whether the check accepts that and refuses the opposite.
+    /// The output of the run, and whether `check` rejects the opposite.
     fn answer(first: [Point; 2], second: [Point; 2]) -> (bool, bool) {
         let mut recorder = SegmentsIntersect.recorder();
         recorder.record::<SegmentsIntersect>(&Segments { first, second }).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Class(&[answer])) = sample.get("intersect") else { panic!("a mask") };
+        let Some(Cells::Class(&[answer])) = sample.get("intersect") else { panic!("`intersect` is a mask") };
         let accepts = |answer| SegmentsIntersect.check(4, &sample.stage(Stage::Input), &[Cells::Class(&[answer])]).is_ok();
         assert!(accepts(answer));
         (answer == 1, !accepts(1 - answer))
     }
 
-    /// CLRS figure 33.3: crossing, apart, touching, in line.
+    /// The cases of CLRS figure 33.3: crossing, apart, touching, collinear.
     #[test]
     fn intersections_and_touches_are_detected() {
         let flat = [[0.0, 0.0], [4.0, 0.0]];
         assert_eq!(answer(flat, [[1.0, -1.0], [2.0, 3.0]]), (true, true), "crosses");
         assert_eq!(answer(flat, [[1.0, 1.0], [2.0, 3.0]]), (false, true), "on one side");
-        assert_eq!(answer(flat, [[5.0, -1.0], [5.0, 1.0]]), (false, true), "parted, but beside");
+        assert_eq!(answer(flat, [[5.0, -1.0], [5.0, 1.0]]), (false, true), "separated by the line, but not by the segment");
         assert_eq!(answer(flat, [[1.0, 0.0], [2.0, 3.0]]), (true, true), "touches");
-        assert_eq!(answer(flat, [[4.0, 0.0], [5.0, 0.0]]), (true, true), "in line, one end in common");
-        assert_eq!(answer(flat, [[5.0, 0.0], [6.0, 0.0]]), (false, true), "in line, apart");
-        assert_eq!(answer(flat, [[1.0, 0.0], [1.0, 0.0]]), (true, true), "a point on it");
-        assert_eq!(answer(flat, [[1.0, 1.0], [1.0, 1.0]]), (false, true), "a point beside");
+        assert_eq!(answer(flat, [[4.0, 0.0], [5.0, 0.0]]), (true, true), "collinear, with a common endpoint");
+        assert_eq!(answer(flat, [[5.0, 0.0], [6.0, 0.0]]), (false, true), "collinear and apart");
+        assert_eq!(answer(flat, [[1.0, 0.0], [1.0, 0.0]]), (true, true), "a single point on the segment");
+        assert_eq!(answer(flat, [[1.0, 1.0], [1.0, 1.0]]), (false, true), "a single point off the segment");
     }
 
-    /// In tenths the third point is on the way between the first two; as doubles it lies beside, too near for rounding.
+    /// In exact tenths, the third point lies between the first two. As doubles it is off the line by less than the
+    /// rounding error.
     #[test]
-    fn check_accepts_the_exact_answer_where_rounding_decides() {
-        let [from, to, beside] = [1.0, 5.0, 2.0].map(|times| [0.1 * times, 0.1 * 3.0 * times]);
-        assert_eq!(exact_turn(from, to, beside), Ordering::Less);
-        assert_eq!(answer([from, to], [beside, [3.0, 0.0]]), (true, false));
+    fn check_accepts_both_outputs_where_rounding_decides() {
+        let [from, to, near] = [1.0, 5.0, 2.0].map(|times| [0.1 * times, 0.1 * 3.0 * times]);
+        assert_eq!(exact_turn(from, to, near), Ordering::Less);
+        assert_eq!(answer([from, to], [near, [3.0, 0.0]]), (true, false));
     }
 
     #[test]
-    fn ranges_without_crossings_are_rejected() {
+    fn ranges_without_intersections_are_rejected() {
         let rejected = |options: [&str; 2]| {
             SegmentsIntersect
                 .problem_buffer(4, &crate::SamplerOptions::parse(options).expect("option=value"))

@@ -1,28 +1,29 @@
 //! Articulation points
 //!
 //! # Idea
-//! Searches in depth, and keeps for each node how early a discovery its subtree can reach without the edge to its parent
-//! (`low`). Where a child's subtree reaches nothing before its parent, the parent cuts it off from the rest. A root cuts if it
-//! has more than one child.
+//! Runs a depth-first search and computes for each node the earliest discovery time reachable from its subtree without the edge
+//! to its parent (`low`). If no node above the parent is reachable from a child's subtree, the parent is an articulation point.
+//! A root is one if it has more than one child.
 //!
 //! # One step
-//! A node is taken as root, a node is discovered, a white neighbour is moved to, a neighbour met before is looked back at, or a
-//! node is finished. After each return the scan of the neighbours starts over, and looks back at the same ones again.
+//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node other than the parent is
+//! examined, or a node is finished. After each return to a node, the scan of its neighbours restarts and examines the same
+//! edges again.
 //!
-//! # Steps
-//! `3n`, plus one for each look back. The last scan of a node looks back at most `n - 1` times; the one that finds the node
-//! discovered in place `k`, counted from 0, at most `k - 1` times. Together never more than `(3n² + n + 2) / 2`, which the
-//! complete graph with all loops takes.
+//! # Number of steps
+//! `3n`, plus one per edge examined. The last scan of a node examines at most `n - 1` edges; the scan that discovers the `k`-th
+//! node, counted from 0, at most `k - 1`. In total at most `(3n² + n + 2) / 2`, attained by the complete graph with all
+//! self-loops.
 //!
 //! # Textbook
 //! CLRS 3rd ed., problem 22-2; Tarjan 1974.
 //!
-//! # What counts as right
-//! Yes for each node without which some of its neighbours are parted. There is one right answer.
+//! # Correctness
+//! True for each node whose removal disconnects some of its neighbours, false for all others. The correct output is unique.
 //!
-//! # Differences
-//! Directed graphs, and weights other than 0, 1, 2, .., are refused. As in the reference, times and counts of children are sums
-//! of 0.01, and `v` is the last node whenever one finishes.
+//! # Differences from dm-clrs
+//! Directed graphs and weights other than 0, 1, 2, ... are rejected. As in dm-clrs, times and child counts are multiples of
+//! 0.01, accumulated in floating point, and `v` is the last node whenever a node is finished.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
@@ -38,43 +39,43 @@ pub struct ArticulationPoints;
 probes! {
     ArticulationPoints;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar> as i64,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// whether the graph falls apart without the node
+        /// whether the node is an articulation point
         is_cut: Node<Mask>,
     }
     hint {
         /// whether the node is known to be an articulation point
         is_cut_h: Node<Mask>,
-        /// parent in the search forest so far
+        /// current parent in the search forest; the node itself if it has none
         pi_h: Node<Pointer>,
-        /// not seen, open or finished
+        /// 0 white (undiscovered), 1 gray (on the stack), 2 black (finished)
         color: Node<Categorical<3>>,
-        /// time of discovery
+        /// discovery time; 0 if not discovered
         d: Node<Scalar>,
-        /// time of finishing
+        /// finishing time; 0 if not finished
         f: Node<Scalar>,
-        /// earliest discovery that the subtree is known to reach
+        /// earliest discovery time known to be reachable from the subtree
         low: Node<Scalar>,
-        /// children in the search forest, in hundredths
+        /// number of children in the search forest, times 0.01
         child_cnt: Node<Scalar>,
-        /// node below on the stack, itself at the bottom or off the stack
+        /// next node below on the stack; the node itself at the bottom or off the stack
         s_prev: Node<Pointer>,
         /// root of the current tree
         s: Node<MaskOne>,
-        /// node being worked on
+        /// current node
         u: Node<MaskOne>,
-        /// neighbour being looked at
+        /// current neighbour of `u`
         v: Node<MaskOne>,
-        /// top of the stack
+        /// node on top of the stack
         s_last: Node<MaskOne>,
-        /// clock
+        /// current time
         time: Global<Scalar>,
     }
 }
@@ -127,10 +128,10 @@ impl Algorithm for ArticulationPoints {
     }
 
     fn check(Graph { weights }: &Graph, Output { is_cut }: &Output) -> Result<(), CheckFailure> {
-        for (node, &answer) in is_cut.iter().enumerate() {
-            ensure(answer == parts_neighbours(weights, node), || {
-                let parted = if answer { "not parted" } else { "parted" };
-                format!("`is_cut` is {answer} at node {node}, but its neighbours are {parted} without it")
+        for (node, &claimed) in is_cut.iter().enumerate() {
+            ensure(claimed == separates_neighbours(weights, node), || {
+                let state = if claimed { "stay connected" } else { "are disconnected" };
+                format!("`is_cut` of node {node} is {claimed}, but its neighbours {state} without it")
             })?;
         }
         Ok(())
@@ -147,7 +148,7 @@ struct Search {
 }
 
 impl Search {
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let Search { is_cut, pi, low, child_cnt, walk, clock } = self;
         Hint {
@@ -167,7 +168,7 @@ impl Search {
         }
     }
 
-    /// Visits everything that `s` reaches.
+    /// Visits all nodes that `s` reaches.
     fn visit(&mut self, s: usize, weights: &Matrix, hints: &mut Hints<'_, ArticulationPoints>) {
         self.walk.begin(s);
         hints.push(self.hint());
@@ -191,7 +192,7 @@ impl Search {
         }
     }
 
-    /// Looks at the neighbours of `u` in turn, up to the first white one, which goes on the stack; `false` if there is none.
+    /// Scans the neighbours of `u` up to the first white one, which is pushed. Returns `false` if there is none.
     fn scan(&mut self, weights: &Matrix, hints: &mut Hints<'_, ArticulationPoints>) -> bool {
         let u = self.walk.u;
         for v in weights.neighbours(u) {
@@ -229,8 +230,8 @@ impl Search {
     }
 }
 
-/// Whether some neighbours of a node have no way to each other without it.
-fn parts_neighbours(weights: &Matrix, node: usize) -> bool {
+/// Whether the removal of a node disconnects some of its neighbours.
+fn separates_neighbours(weights: &Matrix, node: usize) -> bool {
     let Some(first) = weights.neighbours(node).find(|&v| v != node) else { return false };
     let mut seen = vec![false; weights.n()];
     seen[node] = true;
@@ -251,7 +252,7 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// Two triangles that share node 0, and a tail from 4 over 5 to 6.
+    /// Two triangles that share node 0, and a path from 4 through 5 to 6.
     const BOW_TIE: [(usize, usize); 8] = [(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (3, 4), (4, 5), (5, 6)];
 
     fn bow_tie() -> Graph {
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_corner_and_the_inside_of_a_tail_cut() {
+    fn a_shared_corner_and_inner_nodes_of_a_path_are_articulation_points() {
         let mut recorder = Recorder::new::<ArticulationPoints>();
         recorder.record::<ArticulationPoints>(&bow_tie()).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
@@ -271,12 +272,12 @@ mod tests {
         let reason = |is_cut: [bool; 7]| {
             ArticulationPoints::check(&bow_tie(), &Output { is_cut: is_cut.into() }).expect_err("an incorrect output").to_string()
         };
-        assert_eq!(reason([true; 7]), "`is_cut` is true at node 1, but its neighbours are not parted without it");
-        assert_eq!(reason([false; 7]), "`is_cut` is false at node 0, but its neighbours are parted without it");
+        assert_eq!(reason([true; 7]), "`is_cut` of node 1 is true, but its neighbours stay connected without it");
+        assert_eq!(reason([false; 7]), "`is_cut` of node 0 is false, but its neighbours are disconnected without it");
     }
 
     #[test]
-    fn the_complete_graph_with_loops_takes_the_most_steps() {
+    fn the_complete_graph_with_self_loops_attains_max_steps() {
         for n in 1..8 {
             let mut recorder = Recorder::new::<ArticulationPoints>();
             recorder.record::<ArticulationPoints>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("a valid problem");

@@ -1,27 +1,26 @@
 //! Bellman-Ford algorithm
 //!
 //! # Idea
-//! Finds shortest paths from a source by trying all edges at once, again and again: after `k` rounds the lengths are at most
-//! those of the best paths of `k` edges. They cannot get shorter for ever, unless a cycle has a weight below 0.
+//! Finds shortest paths from a source by relaxing all edges in rounds. After `k` rounds, no length exceeds that of the shortest
+//! path with at most `k` edges. Unless there is a negative cycle, the lengths become final.
 //!
 //! # One step
-//! All edges are relaxed at once, with the distances of the step before.
+//! All edges are relaxed at once, with the distances before the step.
 //!
-//! # Steps
-//! One per round that changes a distance, and a last one that changes none: at most `n`, for a shortest path has fewer than
-//! `n` edges.
+//! # Number of steps
+//! At most `n`: the initial state, then one per round that changes a distance. A shortest path has fewer than `n` edges.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 24.1, with rounds as in Bellman 1958.
 //!
-//! # What counts as right
-//! Any tree of shortest paths, with lengths compared within 1e-9; nodes that cannot be reached point to themselves.
+//! # Correctness
+//! Any tree of shortest paths, with lengths compared up to a relative tolerance of 1e-9; unreachable nodes point to themselves.
 //!
-//! # Differences
-//! Weights may be negative. Refused are graphs where the source reaches a cycle of weight below 0, which an undirected edge
-//! below 0 is too, or a cycle so near to 0 that rounding takes it for one. The reference never ends on those. It also stops
-//! when the only nodes it newly reached have distance 0: here it goes on. As in the reference, distances are 0 until a node
-//! is reached.
+//! # Differences from dm-clrs
+//! Negative weights are accepted. A graph is rejected if the source reaches a cycle of negative weight (an undirected negative
+//! edge is one), or a cycle whose weight is so close to 0 that rounding makes it negative; dm-clrs does not terminate on these
+//! graphs. dm-clrs also stops after a round that only reaches new nodes at distance 0; this implementation continues. As in
+//! dm-clrs, distances are 0 until a node is reached.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::trees;
@@ -39,23 +38,23 @@ pub struct BellmanFord;
 probes! {
     BellmanFord;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// node the paths start from
+        /// source of the paths
         source as "s": Node<MaskOne>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// predecessor on a shortest path from the source
+        /// predecessor on a shortest path from the source; the source and unreachable nodes point to themselves
         pi: Node<Pointer> as i64,
     }
     hint {
         /// predecessor on the shortest path known so far
         pi_h: Node<Pointer>,
-        /// length of the shortest path known so far, 0 if none is
+        /// length of the shortest path known so far; 0 if none is known
         d: Node<Scalar>,
         /// whether a path is known
         msk: Node<Mask>,
@@ -80,9 +79,9 @@ impl Algorithm for BellmanFord {
         }
         let mut paths = Paths::new(weights, *source);
         (0..weights.n()).for_each(|_| paths.relax());
-        let settled = paths.changed.is_empty() && trees::shortest_paths(weights, *source, &paths.pi).is_ok();
-        ensure_valid(settled, || {
-            format!("from {source}, a cycle can be reached whose weights add up to less than 0, or to 0 but for rounding")
+        let converged = paths.changed.is_empty() && trees::check_shortest_paths(weights, *source, &paths.pi).is_ok();
+        ensure_valid(converged, || {
+            format!("node {source} reaches a cycle whose weight is negative, or too close to 0 to compare")
         })
     }
 
@@ -108,7 +107,7 @@ impl Algorithm for BellmanFord {
     }
 
     fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
-        trees::shortest_paths(weights, *source, &output.pi)
+        trees::check_shortest_paths(weights, *source, &output.pi)
     }
 }
 
@@ -118,8 +117,9 @@ struct Paths<'g> {
     pi: Vec<usize>,
     d: Vec<f64>,
     msk: Vec<bool>,
-    /// Nodes whose distance changed in the last round, with that distance: the edges of the others have nothing new to offer.
+    /// Nodes whose distance changed in the last round, with that distance. Only their edges can shorten a path.
     changed: Vec<(usize, f64)>,
+    /// Nodes whose distance has changed in this round.
     is_new: Vec<bool>,
 }
 
@@ -132,7 +132,7 @@ impl<'g> Paths<'g> {
         Paths { weights, pi: (0..n).collect(), d: vec![0.0; n], msk, changed, is_new: vec![false; n] }
     }
 
-    /// Relaxes all edges with the distances of the round before. Of the best predecessors, the first is kept.
+    /// Relaxes all edges with the distances of the previous round. Of several best predecessors, the first is used.
     fn relax(&mut self) {
         for (u, distance) in self.changed.drain(..) {
             for v in self.weights.neighbours(u) {
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// Figure 24.4 of the book; nodes s, t, x, y, z.
+    /// Figure 24.4 of the textbook; s, t, x, y, z are nodes 0 to 4.
     const FIGURE: &str = r#"{"source": 0,
         "weights": [[0,6,0,7,0], [0,0,5,8,-4], [0,-2,0,0,0], [0,0,-3,0,9], [2,0,7,0,0]]}"#;
 
@@ -169,11 +169,11 @@ mod tests {
     }
 
     #[test]
-    fn relaxes_the_books_figure_in_five_rounds() {
+    fn solves_the_example_of_the_textbook_in_five_rounds() {
         let recorder = record(FIGURE).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 2, 3, 0, 1])));
-        let Some(Cells::Scalar(d)) = sample.get("d") else { panic!("lengths") };
+        let Some(Cells::Scalar(d)) = sample.get("d") else { panic!("`d` is a scalar") };
         let rounds: Vec<&[f64]> = d.chunks(5).collect();
         assert_eq!(rounds[1], [0.0, 6.0, 0.0, 7.0, 0.0]);
         assert_eq!(rounds[2], [0.0, 6.0, 4.0, 7.0, 2.0]);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_at_distance_zero_is_gone_on_from() {
+    fn the_search_continues_from_nodes_at_distance_zero() {
         let recorder =
             record(r#"{"weights": [[0,1,0,0],[0,0,-1,0],[0,0,0,2],[0,0,0,0]], "source": 0}"#).expect("a valid problem");
         assert_eq!(recorder.last().expect("a recorded sample").get("pi"), Some(Cells::Node(&[0, 0, 1, 2])));
@@ -192,18 +192,18 @@ mod tests {
     #[test]
     fn reachable_negative_cycles_are_rejected() {
         let rejected = |json| record(json).err().map(|error| error.to_string());
-        let reason = "from 0, a cycle can be reached whose weights add up to less than 0, or to 0 but for rounding";
+        let reason = "node 0 reaches a cycle whose weight is negative, or too close to 0 to compare";
         let undirected = r#"{"weights": [[0,1,0],[1,0,-1],[0,-1,0]], "source": 0}"#;
         assert_eq!(rejected(undirected).as_deref(), Some(reason));
-        assert_eq!(rejected(r#"{"weights": [[0,1],[0,-1]], "source": 0}"#).as_deref(), Some(reason), "a loop");
-        assert_eq!(rejected(r#"{"weights": [[0,0,1],[0,-1,1],[0,0,0]], "source": 0}"#), None, "out of reach");
+        assert_eq!(rejected(r#"{"weights": [[0,1],[0,-1]], "source": 0}"#).as_deref(), Some(reason), "a self-loop");
+        assert_eq!(rejected(r#"{"weights": [[0,0,1],[0,-1,1],[0,0,0]], "source": 0}"#), None, "unreachable");
         assert_eq!(rejected(r#"{"weights": [[0,1,0],[0,0,2],[0,-2,0]], "source": 0}"#), None, "exactly 0");
         let vanishes = r#"{"weights": [[0,1,0],[0,0,1e20],[0,-1e20,0]], "source": 0}"#;
         assert_eq!(rejected(vanishes).as_deref(), Some(reason), "1 + 1e20 - 1e20 is 0 in floating point");
     }
 
     #[test]
-    fn check_accepts_either_of_two_shortest_paths_and_no_cycle_of_weight_zero() {
+    fn check_accepts_any_of_several_shortest_paths_but_no_cycle_of_weight_zero() {
         let graph = r#"{"weights": [[0,1,3,0],[0,0,2,0],[0,-2,0,4],[0,0,0,0]], "source": 0}"#;
         let graph = SourcedGraph::from_json(graph).expect("a valid problem");
         let reason = |pi: [usize; 4]| BellmanFord::check(&graph, &Output { pi: pi.into() }).err().map(|failure| failure.0);

@@ -1,22 +1,23 @@
 //! Breadth-first search
 //!
 //! # Idea
-//! Visits nodes in the order of their distance from the source, and remembers from where each was reached.
+//! Visits the nodes in order of their distance from the source and records the node that each was reached from.
 //!
 //! # One step
-//! All nodes of one distance are reached at once, as a network would.
+//! All nodes at the next distance are reached at once.
 //!
-//! # Steps
-//! One per layer of the search tree, at most `n`: the distance of the farthest node that can be reached, plus one.
+//! # Number of steps
+//! One per layer of the search tree: the largest distance of a reachable node plus one, at most `n`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 22.2.
 //!
-//! # What counts as right
-//! Any tree of fewest hops; nodes that cannot be reached point to themselves.
+//! # Correctness
+//! Any tree of paths with the fewest edges; unreachable nodes point to themselves.
 //!
-//! # Differences
-//! The reference follows edges of weight above 0 but marks all that are not 0 in `adj`: weights below 0 are refused here.
+//! # Differences from dm-clrs
+//! dm-clrs follows only edges with positive weights, but its `adj` contains all edges with non-zero weights. Weights other than
+//! 0, 1, 2, ... are rejected here.
 
 use std::mem::swap;
 
@@ -33,23 +34,23 @@ pub struct Bfs;
 probes! {
     Bfs;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// node the search starts from
+        /// source of the search
         source as "s": Node<MaskOne>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar> as i64,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// parent in the search tree
+        /// parent in the search tree; the source and unreachable nodes point to themselves
         pi: Node<Pointer> as i64,
     }
     hint {
         /// whether the node has been reached
         reach_h: Node<Mask>,
-        /// parent in the search tree so far
+        /// current parent in the search tree
         pi_h: Node<Pointer>,
     }
 }
@@ -89,7 +90,7 @@ impl Algorithm for Bfs {
         let (mut layer, mut next) = (vec![*source], Vec::new());
         while !layer.is_empty() {
             hints.push(Hint { reach_h: &reached, pi_h: &parent });
-            layer.sort_unstable(); // the smallest node that can be the parent is it
+            layer.sort_unstable(); // the parent is the smallest of the possible nodes
             for u in layer.drain(..) {
                 for v in weights.neighbours(u) {
                     if !reached[v] {
@@ -107,14 +108,14 @@ impl Algorithm for Bfs {
     fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
         let hops = hops(weights, *source);
         for (node, &parent) in output.pi.iter().enumerate() {
-            let right = match (hops[node], hops[parent]) {
+            let is_correct = match (hops[node], hops[parent]) {
                 (None | Some(0), _) => parent == node,
                 (Some(here), Some(there)) => there + 1 == here && weights.has_edge(parent, node),
                 (Some(_), None) => false,
             };
-            if !right {
+            if !is_correct {
                 return Err(CheckFailure(format!(
-                    "node {node} points to {parent}, which is not on a shortest way from {source}"
+                    "node {node} points to {parent}, which is not on a shortest path from {source}"
                 )));
             }
         }
@@ -122,7 +123,7 @@ impl Algorithm for Bfs {
     }
 }
 
-/// Fewest edges from the source, `None` where there is no way.
+/// Minimum number of edges on a path from the source; `None` if there is no path.
 fn hops(weights: &Matrix, source: usize) -> Vec<Option<usize>> {
     let mut hops = vec![None; weights.n()];
     hops[source] = Some(0);
@@ -147,23 +148,23 @@ mod tests {
     const DIAMOND: &str = r#"{"weights": [[0,1,1,0],[1,0,0,1],[1,0,0,1],[0,1,1,0]], "source": 0}"#;
 
     #[test]
-    fn reaches_a_diamond_in_two_layers_and_the_far_corner_may_have_either_parent() {
+    fn check_accepts_either_parent_of_the_far_corner_of_a_diamond() {
         let mut recorder = Bfs.recorder();
         Bfs.record_json(DIAMOND, &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 0, 0, 1])));
         assert_eq!(sample.get("reach_h"), Some(Cells::Class(&[1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1])));
-        for (parent, right) in [(1, true), (2, true), (0, false), (3, false)] {
+        for (parent, is_correct) in [(1, true), (2, true), (0, false), (3, false)] {
             let result = Bfs.check(4, &sample.stage(Stage::Input), &[Cells::Node(&[0, 0, 0, parent])]);
-            assert_eq!(result.is_ok(), right, "parent {parent}: {result:?}");
+            assert_eq!(result.is_ok(), is_correct, "parent {parent}: {result:?}");
         }
     }
 
     #[test]
     fn invalid_problems_are_rejected_with_a_reason() {
         let reason = |json| Bfs.record_json(json, &mut Bfs.recorder()).expect_err("an invalid problem").to_string();
-        assert_eq!(reason(r#"{"weights": [[0]], "source": 4}"#), "`source` is 4, but the graph has 1 nodes");
-        assert_eq!(reason(r#"{"weights": [[-1]], "source": 0}"#), "`weights` has a number that is not a non-negative integer");
+        assert_eq!(reason(r#"{"weights": [[0]], "source": 4}"#), "`source` is 4; it must be less than the number of nodes, 1");
+        assert_eq!(reason(r#"{"weights": [[-1]], "source": 0}"#), "`weights` has a value that is not a non-negative integer");
         assert!(reason(r#"{"weights": [[0]], "sorce": 0}"#).contains("unknown field `sorce`"));
         assert!(reason(r#"{"weights": [[0], []], "source": 0}"#).contains("not 2 x 2"));
     }
@@ -175,7 +176,7 @@ mod tests {
             Err(CheckError::Malformed(reason)) => reason.to_string(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(reason(1, &[Cells::Node(&[0])]), "`weights` has a number that is not finite");
+        assert_eq!(reason(1, &[Cells::Node(&[0])]), "`weights` has a value that is not finite");
         assert_eq!(reason(2, &[Cells::Node(&[0])]), "`pos` has 1 cells, expected 2");
         assert_eq!(reason(usize::MAX, &[]), format!("{} nodes are too many; the limit is 65536", usize::MAX));
     }

@@ -1,32 +1,33 @@
 //! Maximum bipartite matching
 //!
 //! # Idea
-//! Sends flow from a source through the left side and the right side to a sink, one unit along a shortest path at a time. Edges
-//! that carry flow are turned around, so that a later path can take an earlier choice back. When no path is left, as many
-//! edges between the sides carry flow as can be matched (Edmonds and Karp 1972).
+//! Sends flow from a source through the left and the right side to a sink, one unit at a time along a shortest augmenting path.
+//! Edges that carry flow are reversed, so that a later path can undo an earlier choice. When no augmenting path is left, the
+//! edges with flow between the sides are a maximum matching (Edmonds and Karp 1972).
 //!
 //! # One step
-//! While searching (`phase` 0), all nodes of one distance from the source are reached at once; while augmenting (`phase` 1),
-//! one edge of the path that was found is turned around, from the sink backwards.
+//! In phase 0 (search), all nodes at the next distance from the source are reached at once. In phase 1 (augment), one edge of
+//! the path is reversed, starting at the sink.
 //!
-//! # Steps
-//! A path of `l` edges takes `l` steps to find and `l + 1` to turn around. With `i` of `m` edges matched, `m - i` disjoint paths
-//! could still augment and share the `i` matched edges, so the shortest has at most `3 + 2⌊i / (m - i)⌋` edges; summed up
-//! that is at most `3m + 4(⌊m/1⌋ + ⌊m/2⌋ + .. + ⌊m/m⌋)` steps. The last search, which finds no path, alternates between the
-//! sides of matched edges: at most `2m + 2`. And `m` is at most the smaller side: half of `n - 2`.
+//! # Number of steps
+//! A path of `l` edges takes `l` steps to find and `l + 1` to reverse. With `i` of `m` edges matched, there are `m - i`
+//! disjoint augmenting paths that share the `i` matched edges, so the shortest one has at most `3 + 2⌊i / (m - i)⌋` edges; the
+//! sum over all `i` is at most `3m + 4(⌊m/1⌋ + ⌊m/2⌋ + ... + ⌊m/m⌋)` steps. The last search, which finds no path, alternates
+//! between the sides along matched edges and takes at most `2m + 2` steps. `m` is at most the size of the smaller side, hence
+//! at most half of `n - 2`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., sections 26.2 and 26.3.
 //!
-//! # What counts as right
-//! Any matching with as many edges as possible. Only the cells from left to right where there is an edge are judged: all
-//! others, such as those of the source and the sink, may hold anything.
+//! # Correctness
+//! Any matching with the maximum number of edges. Only the cells of edges from the left to the right side are evaluated; all
+//! others, including those of the source and the sink, are ignored.
 //!
-//! # Differences
-//! None. As in the reference, `in_matching` is asked where there is an edge, in both directions, and on the diagonal, where it
-//! is yes throughout; edges that carry flow are marked from a lower node to a higher one only, those of the source and the
-//! sink too. While a path is turned around, `d` and `msk` are still those of the search before its last step. `u` is the sink
-//! while searching, but the source in the first step of all searches except the first.
+//! # Differences from dm-clrs
+//! None. As in dm-clrs, `in_matching` is defined for edges, in both directions, and on the diagonal, where it is true; edges
+//! with flow, including those of the source and the sink, are marked from the lower to the higher node only. In phase 1, `d`
+//! and `msk` are those of the search before its last layer. `u` is the sink in phase 0, except that it is the source in the
+//! first step of every search but the first.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::cell::{Edge, Graph as Global, Mask, MaskOne, Masked, Node, Pointer, Scalar};
@@ -41,37 +42,37 @@ pub struct BipartiteMatching;
 probes! {
     BipartiteMatching;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// capacity of the edge
+        /// capacity of the edge from row to column
         capacity as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
-        /// where flow comes from
+        /// source of the flow
         source as "s": Node<MaskOne>,
-        /// where flow goes to
+        /// sink of the flow
         sink as "t": Node<MaskOne>,
     }
     output {
-        /// whether the edge is in the matching
+        /// whether the edge is in the matching; masked out if there is no edge
         in_matching: Edge<Masked<Mask>>,
     }
     hint {
-        /// whether the edge is in the matching so far
+        /// whether the edge is in the current matching; masked out if there is no edge
         in_matching_h: Edge<Masked<Mask>>,
-        /// capacity that is left
+        /// residual capacity
         residual as "A_h": Edge<Scalar>,
-        /// whether capacity is left, or a node's loop to itself
+        /// whether there is residual capacity; true on the diagonal
         adj_h: Edge<Mask>,
-        /// number of edges from the source, 0 if no path is known
+        /// number of edges from the source; 0 if no path is known
         d: Node<Scalar>,
         /// whether a path from the source is known
         msk: Node<Mask>,
-        /// predecessor on the path from the source
+        /// predecessor on a path from the source; the node itself if none is known
         pi: Node<Pointer>,
-        /// node that the path is turned around up to
+        /// node up to which the path has been reversed
         u: Node<MaskOne>,
-        /// searching or augmenting
+        /// 0 search, 1 augment
         phase: Global<Mask>,
     }
 }
@@ -102,15 +103,15 @@ impl Algorithm for BipartiteMatching {
 
     fn problem(input: &Input) -> Result<BipartiteGraph, InvalidProblem> {
         let graph = BipartiteGraph::from_network(&Graph::from_inputs(&input.capacity, &input.adj)?.weights)?;
-        ensure_valid(input.source == SOURCE_NODE, || format!("the source `s` is {}, not the first node", input.source))?;
-        ensure_valid(input.sink == graph.nodes() - 1, || format!("the sink `t` is {}, not the last node", input.sink))?;
+        ensure_valid(input.source == SOURCE_NODE, || format!("the source `s` is {}, expected the first node", input.source))?;
+        ensure_valid(input.sink == graph.nodes() - 1, || format!("the sink `t` is {}, expected the last node", input.sink))?;
         Ok(graph)
     }
 
     fn max_steps(n: usize) -> usize {
         let m = n.saturating_sub(2) / 2;
-        let shares: usize = (1..=m).map(|paths| m / paths).sum();
-        3 * m + 4 * shares + 2 * m + 2
+        let quotients: usize = (1..=m).map(|paths| m / paths).sum();
+        3 * m + 4 * quotients + 2 * m + 2
     }
 
     fn run(graph: &BipartiteGraph, hints: &mut Hints<'_, Self>) -> Output {
@@ -122,7 +123,7 @@ impl Algorithm for BipartiteMatching {
                 if flow.is_reached(flow.sink()) {
                     break;
                 }
-                flow.settle_layer();
+                flow.finish_layer();
                 hints.push(flow.hint());
             }
             if !flow.is_reached(flow.sink()) {
@@ -131,7 +132,7 @@ impl Algorithm for BipartiteMatching {
             flow.start_augmenting();
             hints.push(flow.hint());
             while flow.u != SOURCE_NODE {
-                flow.turn_around();
+                flow.reverse_edge();
                 hints.push(flow.hint());
             }
         }
@@ -145,7 +146,7 @@ impl Algorithm for BipartiteMatching {
             neighbours[l].push(r);
             let (u, v) = (graph.left_node(l), graph.right_node(r));
             let Some(matched) = output.in_matching[u * graph.nodes() + v] else {
-                return Err(CheckFailure(format!("the edge from {u} to {v} is neither in the matching nor not")));
+                return Err(CheckFailure(format!("`in_matching` from {u} to {v} is masked out, but there is an edge")));
             };
             if matched {
                 let (other_r, other_l) = (right_of[l].replace(r), left_of[r].replace(l));
@@ -153,8 +154,8 @@ impl Algorithm for BipartiteMatching {
                 ensure(other_l.is_none(), || format!("node {v} is matched twice"))?;
             }
         }
-        // Berge: a matching has as many edges as possible if no path alternates between unmatched and matched edges from an
-        // unmatched node to another.
+        // Berge (1957): a matching is maximum if no path between two unmatched nodes alternates between unmatched and
+        // matched edges.
         let mut open: Vec<usize> = (0..graph.left).filter(|&l| right_of[l].is_none()).collect();
         let mut seen = vec![false; graph.right];
         while let Some(l) = open.pop() {
@@ -162,7 +163,7 @@ impl Algorithm for BipartiteMatching {
                 if !std::mem::replace(&mut seen[r], true) {
                     let Some(next) = left_of[r] else {
                         let node = graph.right_node(r);
-                        return Err(CheckFailure(format!("one more edge can be matched, with {node} as an end")));
+                        return Err(CheckFailure(format!("the matching is not maximum: an augmenting path ends at node {node}")));
                     };
                     open.push(next);
                 }
@@ -174,7 +175,7 @@ impl Algorithm for BipartiteMatching {
 
 const SOURCE_NODE: usize = 0;
 
-/// A flow, what is left of the network, and the search for a path that augments it.
+/// A flow, its residual network, and the search for an augmenting path.
 struct Flow {
     n: usize,
     in_matching: Vec<Option<bool>>,
@@ -185,21 +186,22 @@ struct Flow {
     pi: Vec<usize>,
     u: usize,
     augmenting: bool,
-    /// The nodes reached last, in ascending order.
+    /// Nodes of the last layer, in ascending order.
     layer: Vec<usize>,
+    /// Nodes of the next layer.
     is_next: Vec<bool>,
 }
 
 impl Flow {
     fn new(graph: &BipartiteGraph) -> Flow {
         let (n, network) = (graph.nodes(), graph.network());
-        let asked = |cell: usize| {
+        let initial = |cell: usize| {
             let (u, v) = (cell / n, cell % n);
             if u == v { Some(true) } else { (network.has_edge(u, v) || network.has_edge(v, u)).then_some(false) }
         };
         Flow {
             n,
-            in_matching: (0..n * n).map(asked).collect(),
+            in_matching: (0..n * n).map(initial).collect(),
             adj: network.adjacency(),
             residual: network.cells().to_vec(),
             d: vec![0.0; n],
@@ -212,7 +214,7 @@ impl Flow {
         }
     }
 
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         Hint {
             in_matching_h: &self.in_matching,
@@ -244,11 +246,11 @@ impl Flow {
         self.layer.push(SOURCE_NODE);
     }
 
-    /// Finds predecessors, the lowest that there are, for the nodes one edge farther away. Whether there are any.
+    /// Finds the nodes of the next layer and their smallest predecessors. Returns `false` if there are none.
     fn reach_next_layer(&mut self) -> bool {
         for &u in &self.layer {
             let row = &self.residual[u * self.n..][..self.n];
-            for (v, _) in row.iter().enumerate().filter(|(_, left)| **left != 0.0) {
+            for (v, _) in row.iter().enumerate().filter(|(_, capacity)| **capacity != 0.0) {
                 if v != SOURCE_NODE && self.pi[v] == v {
                     self.pi[v] = u;
                     self.is_next[v] = true;
@@ -261,8 +263,8 @@ impl Flow {
         !self.layer.is_empty()
     }
 
-    /// Tells the distances of the nodes just reached.
-    fn settle_layer(&mut self) {
+    /// Sets the distances of the nodes just reached.
+    fn finish_layer(&mut self) {
         self.u = self.sink();
         for &v in &self.layer {
             self.d[v] = self.d[self.pi[v]] + 1.0;
@@ -275,8 +277,8 @@ impl Flow {
         self.u = self.sink();
     }
 
-    /// Sends a unit along the last edge of the path that has none yet. If that edge is itself a turned one, its unit goes back.
-    fn turn_around(&mut self) {
+    /// Reverses the edge of the path that ends at `u`: sends a unit of flow along it or, if it is reversed, takes one back.
+    fn reverse_edge(&mut self) {
         let (u, v) = (self.pi[self.u], self.u);
         let (forward, backward) = (u * self.n + v, v * self.n + u);
         if u < v {
@@ -295,44 +297,44 @@ mod tests {
     use super::*;
     use crate::{AnyAlgorithm, Cells, Stage};
 
-    /// Figure 26.8 of the book: five on the left, four on the right, and at most three can be matched.
+    /// Figure 26.8 of the textbook: five left nodes, four right nodes, and a maximum matching of three edges.
     const FIGURE: &str = r#"{"left": 5, "right": 4, "edges": [[0,0],[1,0],[1,2],[2,1],[2,2],[2,3],[3,2],[4,2]]}"#;
 
     #[test]
-    fn matches_three_in_the_books_figure() {
+    fn finds_a_maximum_matching_of_the_textbook() {
         let mut recorder = BipartiteMatching.recorder();
         BipartiteMatching.record_json(FIGURE, &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Class(in_matching)) = sample.get("in_matching") else { panic!("edges") };
+        let Some(Cells::Class(in_matching)) = sample.get("in_matching") else { panic!("`in_matching` is a mask") };
         let matched: Vec<(usize, usize)> =
             (1..6).flat_map(|u| (6..10).map(move |v| (u, v))).filter(|(u, v)| in_matching[u * 11 + v] == 1).collect();
         assert_eq!(matched, [(1, 6), (2, 8), (3, 7)]);
         assert_eq!(sample.steps(), 3 * (3 + 4) + 6, "three paths of three edges, and a search that finds none");
     }
 
-    /// The first path matches the two low nodes, which the second path has to take back.
+    /// The first path matches the two smallest nodes; the second one has to undo that.
     #[test]
-    fn takes_an_earlier_choice_back() {
+    fn a_later_path_undoes_an_earlier_choice() {
         let mut recorder = BipartiteMatching.recorder();
         let path = r#"{"left": 2, "right": 2, "edges": [[0,0],[0,1],[1,0]]}"#;
         BipartiteMatching.record_json(path, &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Class(in_matching)) = sample.get("in_matching") else { panic!("edges") };
+        let Some(Cells::Class(in_matching)) = sample.get("in_matching") else { panic!("`in_matching` is a mask") };
         assert_eq!([in_matching[9], in_matching[10], in_matching[15]], [0, 1, 1]);
         assert_eq!(sample.steps(), (3 + 4) + (5 + 6) + 1);
     }
 
     #[test]
-    fn check_accepts_any_maximum_matching_whatever_the_other_cells_hold() {
+    fn check_accepts_any_maximum_matching_and_ignores_other_cells() {
         let mut recorder = BipartiteMatching.recorder();
         BipartiteMatching.record_json(FIGURE, &mut recorder).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         let reason = |matched: &[(usize, usize)], elsewhere: i8, at_unmatched: i8| {
             let mut cells = [elsewhere; 121];
             let graph = BipartiteGraph::from_json(FIGURE).expect("a valid problem");
-            for (edges, answer) in [(&graph.edges[..], at_unmatched), (matched, 1)] {
+            for (edges, value) in [(&graph.edges[..], at_unmatched), (matched, 1)] {
                 for (l, r) in edges {
-                    cells[(l + 1) * 11 + r + 6] = answer;
+                    cells[(l + 1) * 11 + r + 6] = value;
                 }
             }
             let result = BipartiteMatching.check(11, &sample.stage(Stage::Input), &[Cells::Class(&cells)]);
@@ -341,12 +343,12 @@ mod tests {
         for elsewhere in [-1, 0, 1] {
             assert_eq!(reason(&[(1, 0), (4, 2), (2, 3)], elsewhere, 0), None);
         }
-        let more = "one more edge can be matched, with 7 as an end";
-        assert_eq!(reason(&[(1, 0), (4, 2)], 0, 0).as_deref(), Some(more));
+        let not_maximum = "the matching is not maximum: an augmenting path ends at node 7";
+        assert_eq!(reason(&[(1, 0), (4, 2)], 0, 0).as_deref(), Some(not_maximum));
         assert_eq!(reason(&[(1, 0), (4, 2), (2, 3), (2, 1)], 0, 0).as_deref(), Some("node 3 is matched twice"));
         assert_eq!(reason(&[(1, 0), (4, 2), (2, 3), (0, 0)], 0, 0).as_deref(), Some("node 6 is matched twice"));
-        let neither = "the edge from 1 to 6 is neither in the matching nor not";
-        assert_eq!(reason(&[(1, 0), (4, 2), (2, 3)], 0, -1).as_deref(), Some(neither));
+        let masked = "`in_matching` from 1 to 6 is masked out, but there is an edge";
+        assert_eq!(reason(&[(1, 0), (4, 2), (2, 3)], 0, -1).as_deref(), Some(masked));
     }
 
     #[test]

@@ -1,28 +1,30 @@
 //! Bridges
 //!
 //! # Idea
-//! Searches in depth, and keeps for each node how early a discovery its subtree can reach without the edge to its parent
-//! (`low`). Where a child's subtree reaches nothing as early as its parent, the edge between them is a bridge.
+//! Runs a depth-first search and computes for each node the earliest discovery time reachable from its subtree without the edge
+//! to its parent (`low`). If neither the parent nor a node above it is reachable from a child's subtree, the edge between them
+//! is a bridge.
 //!
 //! # One step
-//! A node is taken as root, a node is discovered, a white neighbour is moved to, a neighbour met before is looked back at, or a
-//! node is finished. After each return the scan of the neighbours starts over, and looks back at the same ones again.
+//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node other than the parent is
+//! examined, or a node is finished. After each return to a node, the scan of its neighbours restarts and examines the same
+//! edges again.
 //!
-//! # Steps
-//! `3n`, plus one for each look back. The last scan of a node looks back at most `n - 1` times; the one that finds the node
-//! discovered in place `k`, counted from 0, at most `k - 1` times. Together never more than `(3n² + n + 2) / 2`, which the
-//! complete graph with all loops takes.
+//! # Number of steps
+//! `3n`, plus one per edge examined. The last scan of a node examines at most `n - 1` edges; the scan that discovers the `k`-th
+//! node, counted from 0, at most `k - 1`. In total at most `(3n² + n + 2) / 2`, attained by the complete graph with all
+//! self-loops.
 //!
 //! # Textbook
 //! CLRS 3rd ed., problem 22-2; Tarjan 1974.
 //!
-//! # What counts as right
-//! Yes in both directions for each edge whose removal parts its ends, no for the other edges. Nothing is asked on the diagonal
-//! and where there is no edge: any answer will do there. Elsewhere there is one right answer.
+//! # Correctness
+//! For each edge, in both directions: true if its removal disconnects its endpoints, false otherwise. The diagonal and pairs
+//! without an edge are ignored. The output for the edges is unique.
 //!
-//! # Differences
-//! Directed graphs, and weights other than 0, 1, 2, .., are refused. As in the reference, the answer is no on the whole diagonal,
-//! times are sums of 0.01, and `v` is the last node whenever one finishes.
+//! # Differences from dm-clrs
+//! Directed graphs and weights other than 0, 1, 2, ... are rejected. As in dm-clrs, the diagonal is false rather than masked
+//! out, times are multiples of 0.01, accumulated in floating point, and `v` is the last node whenever a node is finished.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::depth_first::{BLACK, Clock, GRAY, WHITE, Walk};
@@ -38,41 +40,41 @@ pub struct Bridges;
 probes! {
     Bridges;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar> as i64,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// whether the edge is a bridge
+        /// whether the edge is a bridge; masked out if there is no edge
         is_bridge: Edge<Masked<Mask>>,
     }
     hint {
-        /// whether the edge is known to be a bridge
+        /// whether the edge is known to be a bridge; masked out if there is no edge
         is_bridge_h: Edge<Masked<Mask>>,
-        /// parent in the search forest so far
+        /// current parent in the search forest; the node itself if it has none
         pi_h: Node<Pointer>,
-        /// not seen, open or finished
+        /// 0 white (undiscovered), 1 gray (on the stack), 2 black (finished)
         color: Node<Categorical<3>>,
-        /// time of discovery
+        /// discovery time; 0 if not discovered
         d: Node<Scalar>,
-        /// time of finishing
+        /// finishing time; 0 if not finished
         f: Node<Scalar>,
-        /// earliest discovery that the subtree is known to reach
+        /// earliest discovery time known to be reachable from the subtree
         low: Node<Scalar>,
-        /// node below on the stack, itself at the bottom or off the stack
+        /// next node below on the stack; the node itself at the bottom or off the stack
         s_prev: Node<Pointer>,
         /// root of the current tree
         s: Node<MaskOne>,
-        /// node being worked on
+        /// current node
         u: Node<MaskOne>,
-        /// neighbour being looked at
+        /// current neighbour of `u`
         v: Node<MaskOne>,
-        /// top of the stack
+        /// node on top of the stack
         s_last: Node<MaskOne>,
-        /// clock
+        /// current time
         time: Global<Scalar>,
     }
 }
@@ -123,16 +125,16 @@ impl Algorithm for Bridges {
         Output { is_bridge: search.is_bridge }
     }
 
-    /// A bridge is an edge of a spanning forest that no other edge leads around.
+    /// A bridge is an edge of a spanning forest that is not on a cycle.
     fn check(Graph { weights }: &Graph, Output { is_bridge }: &Output) -> Result<(), CheckFailure> {
-        let Forest { parent, bypassed } = Forest::new(weights);
+        let Forest { parent, on_cycle } = Forest::new(weights);
         for u in 0..weights.n() {
             for v in weights.neighbours(u).filter(|&v| v != u) {
-                let below = |child: usize, top: usize| parent[child] == top && !bypassed[child];
-                let (answer, truth) = (is_bridge[u * weights.n() + v], below(u, v) || below(v, u));
-                ensure(answer == Some(truth), || {
-                    let answer = answer.map_or("not given".into(), |answer| answer.to_string());
-                    format!("`is_bridge` from {u} to {v} is {answer}, not {truth}")
+                let below = |child: usize, upper: usize| parent[child] == upper && !on_cycle[child];
+                let (claimed, actual) = (is_bridge[u * weights.n() + v], below(u, v) || below(v, u));
+                ensure(claimed == Some(actual), || {
+                    let claimed = claimed.map_or("masked out".into(), |claimed| claimed.to_string());
+                    format!("`is_bridge` from {u} to {v} is {claimed}, expected {actual}")
                 })?;
             }
         }
@@ -149,7 +151,7 @@ struct Search {
 }
 
 impl Search {
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let Search { is_bridge, pi, low, walk, clock } = self;
         Hint {
@@ -168,7 +170,7 @@ impl Search {
         }
     }
 
-    /// Visits everything that `s` reaches.
+    /// Visits all nodes that `s` reaches.
     fn visit(&mut self, s: usize, weights: &Matrix, hints: &mut Hints<'_, Bridges>) {
         self.walk.begin(s);
         hints.push(self.hint());
@@ -192,7 +194,7 @@ impl Search {
         }
     }
 
-    /// Looks at the neighbours of `u` in turn, up to the first white one, which goes on the stack; `false` if there is none.
+    /// Scans the neighbours of `u` up to the first white one, which is pushed. Returns `false` if there is none.
     fn scan(&mut self, weights: &Matrix, hints: &mut Hints<'_, Bridges>) -> bool {
         let u = self.walk.u;
         for v in weights.neighbours(u) {
@@ -226,10 +228,10 @@ impl Search {
     }
 }
 
-/// A spanning forest by breadth, and for each node whether the edge to its parent is part of a cycle.
+/// A breadth-first spanning forest, and for each node whether the edge to its parent is on a cycle.
 struct Forest {
     parent: Vec<usize>,
-    bypassed: Vec<bool>,
+    on_cycle: Vec<bool>,
 }
 
 impl Forest {
@@ -243,27 +245,27 @@ impl Forest {
             }
             depth[root] = Some(0);
             let mut queue = std::collections::VecDeque::from([(root, 0)]);
-            while let Some((u, above)) = queue.pop_front() {
+            while let Some((u, level)) = queue.pop_front() {
                 for v in weights.neighbours(u).filter(|&v| depth[v].is_none()).collect::<Vec<_>>() {
-                    depth[v] = Some(above + 1);
+                    depth[v] = Some(level + 1);
                     parent[v] = u;
-                    queue.push_back((v, above + 1));
+                    queue.push_back((v, level + 1));
                 }
             }
         }
-        // Every other edge closes a cycle with the ways from its ends up to where they meet.
-        let mut bypassed = vec![false; n];
+        // Every other edge closes a cycle with the paths from its endpoints to their lowest common ancestor.
+        let mut on_cycle = vec![false; n];
         for u in 0..n {
             for v in weights.neighbours(u).filter(|&v| v < u && parent[u] != v && parent[v] != u) {
                 let (mut a, mut b) = (u, v);
                 while a != b {
                     let lower = if depth[a] >= depth[b] { &mut a } else { &mut b };
-                    bypassed[*lower] = true;
+                    on_cycle[*lower] = true;
                     *lower = parent[*lower];
                 }
             }
         }
-        Forest { parent, bypassed }
+        Forest { parent, on_cycle }
     }
 }
 
@@ -272,43 +274,43 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// A triangle with a tail.
+    /// A triangle and an edge to a fourth node.
     fn kite() -> Graph {
         let edges = [(0, 1), (0, 2), (1, 2), (2, 3)];
         Graph { weights: Matrix::from_fn(4, |u, v| f64::from(edges.contains(&(u.min(v), u.max(v))))) }
     }
 
     #[test]
-    fn a_tail_is_a_bridge_and_a_triangle_has_none() {
+    fn an_edge_outside_the_triangle_is_the_only_bridge() {
         let mut recorder = Recorder::new::<Bridges>();
         recorder.record::<Bridges>(&kite()).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let right = [0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, 1, -1, -1, 1, 0];
-        assert_eq!(sample.get("is_bridge"), Some(Cells::Class(&right)));
+        let expected = [0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, 1, -1, -1, 1, 0];
+        assert_eq!(sample.get("is_bridge"), Some(Cells::Class(&expected)));
     }
 
     #[test]
     fn check_compares_edges_in_both_directions_and_nothing_else() {
-        let anything = [None, Some(false), Some(true)];
-        let answer = |other: Option<bool>, there: Option<bool>, back: Option<bool>| {
+        let values = [None, Some(false), Some(true)];
+        let check = |other: Option<bool>, there: Option<bool>, back: Option<bool>| {
             let mut is_bridge: Vec<Option<bool>> =
                 kite().weights.cells().iter().map(|&weight| if weight == 0.0 { other } else { Some(false) }).collect();
             (is_bridge[2 * 4 + 3], is_bridge[3 * 4 + 2]) = (there, back);
             Bridges::check(&kite(), &Output { is_bridge })
         };
-        for other in anything {
-            assert_eq!(answer(other, Some(true), Some(true)), Ok(()), "{other:?} on the diagonal and where there is no edge");
+        for other in values {
+            assert_eq!(check(other, Some(true), Some(true)), Ok(()), "{other:?} on the diagonal and for pairs without an edge");
         }
-        for (there, back) in anything.into_iter().flat_map(|there| anything.map(|back| (there, back))) {
-            let right = there == Some(true) && back == Some(true);
-            assert_eq!(answer(None, there, back).is_ok(), right, "{there:?} and {back:?} on the bridge");
+        for (there, back) in values.into_iter().flat_map(|there| values.map(|back| (there, back))) {
+            let correct = there == Some(true) && back == Some(true);
+            assert_eq!(check(None, there, back).is_ok(), correct, "{there:?} and {back:?} on the bridge");
         }
-        let reason = answer(None, Some(true), None).expect_err("an incorrect output").to_string();
-        assert_eq!(reason, "`is_bridge` from 3 to 2 is not given, not true");
+        let reason = check(None, Some(true), None).expect_err("an incorrect output").to_string();
+        assert_eq!(reason, "`is_bridge` from 3 to 2 is masked out, expected true");
     }
 
     #[test]
-    fn the_complete_graph_with_loops_takes_the_most_steps() {
+    fn the_complete_graph_with_self_loops_attains_max_steps() {
         for n in 1..8 {
             let mut recorder = Recorder::new::<Bridges>();
             recorder.record::<Bridges>(&Graph { weights: Matrix::from_fn(n, |_, _| 1.0) }).expect("a valid problem");

@@ -1,26 +1,26 @@
 //! Shortest paths in an acyclic graph
 //!
 //! # Idea
-//! Sorts what the source reaches topologically, then relaxes the edges of each node in that order: when a node's turn comes,
-//! all ways to it are known.
+//! Sorts the nodes that the source reaches topologically, then relaxes the edges of each node in that order. When the edges of
+//! a node are relaxed, its distance is final.
 //!
 //! # One step
-//! First as in the topological sort: the source is taken as root, it is discovered, a white neighbour is moved to, or a node is
-//! finished. Then all edges of one node are relaxed.
+//! As in topological sort: the source becomes the root, it is discovered, a white neighbour is pushed, or a node is finished.
+//! Then, in phase 1, all edges of one node are relaxed.
 //!
-//! # Steps
+//! # Number of steps
 //! `3r + 1` if the source reaches `r` nodes, itself included: at most `3n + 1`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 24.2.
 //!
-//! # What counts as right
-//! Any tree of shortest paths from the source; nodes that cannot be reached point to themselves. Lengths that differ by less
-//! than 1e-9 of what was added up count as equal.
+//! # Correctness
+//! Any tree of shortest paths from the source; unreachable nodes point to themselves. Lengths are compared up to a tolerance of
+//! 1e-9, relative to the values added.
 //!
-//! # Differences
-//! Graphs with a cycle are refused; negative weights are not. As in the reference, only what the source reaches is sorted,
-//! `topo_head_h` is node 0 while the list is empty, and `v` stays the last node once the sort is done.
+//! # Differences from dm-clrs
+//! Graphs with a cycle are rejected; negative weights are accepted. As in dm-clrs, only the nodes that the source reaches are
+//! sorted, `topo_head_h` is node 0 while the list is empty, and `v` stays at the last node once the sort is done.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::{acyclic, topological_order};
@@ -39,41 +39,41 @@ pub struct DagShortestPaths;
 probes! {
     DagShortestPaths;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// node the paths start from
+        /// source of the paths
         source as "s": Node<MaskOne>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// parent in the tree of shortest paths
+        /// parent in the tree of shortest paths; the source and unreachable nodes point to themselves
         pi: Node<Pointer> as i64,
     }
     hint {
-        /// parent in the tree of shortest paths so far
+        /// current parent in the tree of shortest paths
         pi_h: Node<Pointer>,
-        /// length of the shortest path so far
+        /// length of the shortest path so far; 0 if none is known
         d: Node<Scalar>,
-        /// whether a path has been found
+        /// whether a path is known
         mark: Node<Mask>,
-        /// next node in the list so far, itself at the end or outside
+        /// next node in the current list; the node itself at the end or outside
         topo_h: Node<Pointer>,
-        /// first node in the list so far, then the one whose edges are relaxed next
+        /// first node of the current list (phase 0), then the node whose edges are relaxed next (phase 1)
         topo_head_h: Node<MaskOne>,
-        /// not seen, open or finished
+        /// 0 white (undiscovered), 1 gray (on the stack), 2 black (finished)
         color: Node<Categorical<3>>,
-        /// node below on the stack, itself at the bottom or off the stack
+        /// next node below on the stack; the node itself at the bottom or off the stack
         s_prev: Node<Pointer>,
-        /// node being worked on
+        /// current node
         u: Node<MaskOne>,
-        /// neighbour being looked at
+        /// current neighbour of `u`
         v: Node<MaskOne>,
-        /// top of the stack
+        /// node on top of the stack
         s_last: Node<MaskOne>,
-        /// whether the sort is done
+        /// 0 topological sort, 1 relaxation
         phase: Global<Mask>,
     }
 }
@@ -91,7 +91,7 @@ impl Algorithm for DagShortestPaths {
 
     fn preconditions(problem: &SourcedGraph) -> Result<(), InvalidProblem> {
         let total: f64 = problem.weights.cells().iter().map(|weight| weight.abs()).sum();
-        ensure_valid(total.is_finite(), || "`weights` are so large that the lengths of paths are not finite".into())?;
+        ensure_valid(total.is_finite(), || "the values of `weights` are too large: their sum overflows".into())?;
         acyclic(&problem.weights)
     }
 
@@ -133,7 +133,7 @@ impl Algorithm for DagShortestPaths {
     fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), CheckFailure> {
         let lengths = lengths(weights, *source);
         for (node, &parent) in pi.iter().enumerate() {
-            let holds = match (lengths[node], lengths[parent]) {
+            let is_shortest = match (lengths[node], lengths[parent]) {
                 (Some(here), Some(there)) if node != *source && weights.has_edge(parent, node) => {
                     let weight = weights[(parent, node)];
                     (there + weight - here).abs() <= 1e-9 * there.abs().max(weight.abs())
@@ -141,7 +141,7 @@ impl Algorithm for DagShortestPaths {
                 (Some(_), _) => node == *source && parent == node,
                 (None, _) => parent == node,
             };
-            ensure(holds, || format!("node {node} points to {parent}, which is not on a shortest path from {source}"))?;
+            ensure(is_shortest, || format!("node {node} points to {parent}, which is not on a shortest path from {source}"))?;
         }
         Ok(())
     }
@@ -158,7 +158,7 @@ struct Search {
 }
 
 impl Search {
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let Search { pi, d, mark, topo, topo_head, walk, sorted } = self;
         Hint {
@@ -176,7 +176,7 @@ impl Search {
         }
     }
 
-    /// Sorts everything that the source reaches topologically.
+    /// Sorts all nodes that the source reaches topologically.
     fn sort(&mut self, source: usize, weights: &Matrix, hints: &mut Hints<'_, DagShortestPaths>) {
         self.walk.begin(source);
         hints.push(self.hint());
@@ -199,14 +199,14 @@ impl Search {
     fn finish(&mut self) {
         let Search { topo, topo_head, walk, .. } = self;
         walk.color[walk.u] = BLACK;
-        // While the list is empty, its head is no finished node.
+        // While the list is empty, `topo_head` is not a finished node.
         if walk.color[*topo_head] == BLACK {
             topo[walk.u] = *topo_head;
         }
         *topo_head = walk.u;
     }
 
-    /// Relaxes all edges of the node whose turn it is.
+    /// Relaxes all edges of `topo_head`.
     fn relax(&mut self, weights: &Matrix) {
         let u = self.topo_head;
         for v in weights.neighbours(u) {
@@ -220,12 +220,12 @@ impl Search {
     }
 }
 
-/// The length of a shortest path to each node, `None` where there is no path.
+/// Length of a shortest path to each node; `None` if there is no path.
 fn lengths(weights: &Matrix, source: usize) -> Vec<Option<f64>> {
     let n = weights.n();
     let mut lengths = vec![None; n];
     lengths[source] = Some(0.0);
-    for u in topological_order(n, |u, v| weights.has_edge(u, v)).expect("`admits` refuses cycles") {
+    for u in topological_order(n, |u, v| weights.has_edge(u, v)).expect("`preconditions` rejects cycles") {
         if let Some(there) = lengths[u] {
             for v in weights.neighbours(u) {
                 let length = there + weights[(u, v)];
@@ -249,31 +249,31 @@ mod tests {
         SourcedGraph { weights, source }
     }
 
-    /// Figure 24.5 of the book: r, s, t, x, y, z are 0 to 5, and s is the source.
+    /// Figure 24.5 of the textbook; r, s, t, x, y, z are nodes 0 to 5, and s is the source.
     #[test]
-    fn finds_the_paths_of_the_book_negative_weights_included() {
+    fn finds_the_paths_of_the_textbook_with_negative_weights() {
         let rows = "[[0,5,3,0,0,0], [0,0,2,6,0,0], [0,0,0,7,4,2], [0,0,0,0,-1,1], [0,0,0,0,0,-2], [0,0,0,0,0,0]]";
-        let book = format!(r#"{{"weights": {rows}, "source": 1}}"#);
+        let textbook = format!(r#"{{"weights": {rows}, "source": 1}}"#);
         let mut recorder = Recorder::new::<DagShortestPaths>();
-        recorder.record::<DagShortestPaths>(&SourcedGraph::from_json(&book).expect("a graph")).expect("acyclic");
+        recorder.record::<DagShortestPaths>(&SourcedGraph::from_json(&textbook).expect("a graph")).expect("acyclic");
         let sample = recorder.last().expect("a recorded sample");
-        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 1, 1, 1, 3, 4])), "r cannot be reached");
-        let Some(Cells::Scalar(lengths)) = sample.get("d") else { panic!("lengths are numbers") };
+        assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 1, 1, 1, 3, 4])), "r is unreachable");
+        let Some(Cells::Scalar(lengths)) = sample.get("d") else { panic!("`d` is a scalar") };
         assert_eq!(lengths[lengths.len() - 6..], [0.0, 0.0, 2.0, 6.0, 5.0, 3.0]);
         assert_eq!(sample.steps(), 3 * 5 + 1);
     }
 
     #[test]
-    fn check_accepts_any_of_the_paths_that_are_equally_short() {
+    fn check_accepts_any_of_several_shortest_paths() {
         let diamond = graph(4, 0, &[(0, 1, 0.1), (0, 2, 0.2), (1, 3, 0.2), (2, 3, 0.1), (0, 3, 0.4)]);
         let accepts = |pi: [usize; 4]| DagShortestPaths::check(&diamond, &Output { pi: pi.into() }).is_ok();
         assert!(accepts([0, 0, 0, 1]) && accepts([0, 0, 0, 2]));
         assert!(!accepts([0, 0, 0, 0]) && !accepts([0, 0, 0, 3]) && !accepts([0, 1, 0, 2]) && !accepts([1, 0, 0, 1]));
     }
 
-    /// 0.1 + 0.2 - 0.3 is not 0 in binary, but the difference is nothing beside the three.
+    /// In floating point, 0.1 + 0.2 - 0.3 is not 0, but the difference is negligible relative to the terms.
     #[test]
-    fn check_measures_differences_beside_what_was_added_up() {
+    fn the_tolerance_is_relative_to_the_values_added() {
         let edges = [(0, 1, 0.1), (1, 2, 0.2), (2, 3, -0.3), (0, 4, 0.5), (4, 3, -0.5)];
         let cancelling = graph(5, 0, &edges);
         for parent in [2, 4] {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_and_infinite_lengths_are_rejected() {
+    fn cycles_and_sums_that_overflow_are_rejected() {
         let reason = |json| {
             Recorder::new::<DagShortestPaths>()
                 .record::<DagShortestPaths>(&SourcedGraph::from_json(json).expect("a graph"))
@@ -291,6 +291,6 @@ mod tests {
         };
         assert!(reason(r#"{"weights": [[0,1],[1,0]], "source": 0}"#).contains("a cycle through node"));
         assert_eq!(reason(r#"{"weights": [[0.5]], "source": 0}"#), "the graph has a cycle through node 0");
-        assert!(reason(r#"{"weights": [[0,1e308,1e308],[0,0,0],[0,0,0]], "source": 0}"#).contains("not finite"));
+        assert!(reason(r#"{"weights": [[0,1e308,1e308],[0,0,0],[0,0,0]], "source": 0}"#).contains("their sum overflows"));
     }
 }

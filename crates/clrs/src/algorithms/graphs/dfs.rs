@@ -1,25 +1,24 @@
 //! Depth-first search
 //!
 //! # Idea
-//! Goes on from the newest node for as long as it has a neighbour that was not seen, then steps back. Nodes that no tree
-//! reached become the roots of further ones.
+//! Continues from the most recently discovered node as long as it has an undiscovered neighbour, then backtracks. Nodes that no
+//! tree has reached become the roots of further trees.
 //!
 //! # One step
-//! A node is taken as root, a node is discovered, a white neighbour is moved to, or a node is finished.
+//! A node becomes a root, a node is discovered, a white neighbour is pushed, or a node is finished.
 //!
-//! # Steps
-//! `3n`: each node is taken as root or moved to, discovered, and finished.
+//! # Number of steps
+//! `3n`: each node becomes a root or is pushed, is discovered, and is finished.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 22.3.
 //!
-//! # What counts as right
-//! Any forest that a depth-first search can give, with the roots and the neighbours of each node in any order. Roots point to
-//! themselves.
+//! # Correctness
+//! Any depth-first forest, for any order of the roots and of the neighbours of each node. Roots point to themselves.
 //!
-//! # Differences
-//! Weights other than 0, 1, 2, .. are refused. As in the reference, times are sums of 0.01, a node is gray once it is moved to,
-//! before it is discovered, and `v` is the last node whenever one finishes.
+//! # Differences from dm-clrs
+//! Weights other than 0, 1, 2, ... are rejected. As in dm-clrs, times are multiples of 0.01, accumulated in floating point, a
+//! pushed node is gray before it is discovered, and `v` is the last node whenever a node is finished.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::topological_order;
@@ -36,37 +35,37 @@ pub struct Dfs;
 probes! {
     Dfs;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar> as i64,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// parent in the search forest
+        /// parent in the search forest; roots point to themselves
         pi: Node<Pointer> as i64,
     }
     hint {
-        /// parent in the search forest so far
+        /// current parent in the search forest; the node itself if it has none
         pi_h: Node<Pointer>,
-        /// not seen, open or finished
+        /// 0 white (undiscovered), 1 gray (on the stack), 2 black (finished)
         color: Node<Categorical<3>>,
-        /// time of discovery
+        /// discovery time; 0 if not discovered
         d: Node<Scalar>,
-        /// time of finishing
+        /// finishing time; 0 if not finished
         f: Node<Scalar>,
-        /// node below on the stack, itself at the bottom or off the stack
+        /// next node below on the stack; the node itself at the bottom or off the stack
         s_prev: Node<Pointer>,
         /// root of the current tree
         s: Node<MaskOne>,
-        /// node being worked on
+        /// current node
         u: Node<MaskOne>,
-        /// neighbour being looked at
+        /// current neighbour of `u`
         v: Node<MaskOne>,
-        /// top of the stack
+        /// node on top of the stack
         s_last: Node<MaskOne>,
-        /// clock
+        /// current time
         time: Global<Scalar>,
     }
 }
@@ -109,21 +108,24 @@ impl Algorithm for Dfs {
         Output { pi: search.pi }
     }
 
-    /// A forest is right if the trees, and the branches below each node, can be put in an order that all edges agree with.
+    /// A forest is correct if its trees, and the subtrees of each node, have an order that is consistent with all edges.
     fn check(Graph { weights }: &Graph, Output { pi }: &Output) -> Result<(), CheckFailure> {
         let n = weights.n();
         for (v, &u) in pi.iter().enumerate() {
-            ensure(u == v || weights.has_edge(u, v), || format!("node {v} points to {u}, but no edge leads from there"))?;
+            ensure(u == v || weights.has_edge(u, v), || format!("node {v} points to {u}, but there is no edge from {u} to {v}"))?;
         }
         let parents_first = topological_order(n, |u, v| u != v && pi[v] == u)
-            .map_err(|node| CheckFailure(format!("the parents of node {node} lead back to itself")))?;
-        let before = demands(weights, pi, &parents_first);
+            .map_err(|node| CheckFailure(format!("the pointers from node {node} form a cycle")))?;
+        let before = constraints(weights, pi, &parents_first);
         match topological_order(n, |earlier, later| before[earlier * n + later]) {
             Ok(_) => Ok(()),
-            Err(v) if pi[v] == v => Err(CheckFailure(format!("edges to and from the tree of {v} allow no order of the trees"))),
-            Err(v) => {
-                Err(CheckFailure(format!("edges to and from the branch of {v} allow no order of the branches below {}", pi[v])))
+            Err(v) if pi[v] == v => {
+                Err(CheckFailure(format!("no order of the trees is consistent with the edges of the tree of {v}")))
             }
+            Err(v) => Err(CheckFailure(format!(
+                "no order of the children of {} is consistent with the edges of the subtree of {v}",
+                pi[v]
+            ))),
         }
     }
 }
@@ -135,7 +137,7 @@ struct Search {
 }
 
 impl Search {
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let Search { pi, walk, clock } = self;
         Hint {
@@ -152,7 +154,7 @@ impl Search {
         }
     }
 
-    /// Visits everything white that `s` reaches.
+    /// Visits all white nodes that `s` reaches.
     fn visit(&mut self, s: usize, weights: &Matrix, hints: &mut Hints<'_, Dfs>) {
         self.walk.begin(s);
         hints.push(self.hint());
@@ -179,33 +181,34 @@ impl Search {
     }
 }
 
-/// Which of two siblings must be visited first: an edge between nodes that are not above one another leads to the one that was
-/// visited before, and so does the order of the branches that hold them where their ways from the root part.
-fn demands(weights: &Matrix, pi: &[usize], parents_first: &[usize]) -> Vec<bool> {
+/// For each pair of siblings (or roots), whether the first must be visited before the second. An edge between nodes of which
+/// neither is an ancestor of the other leads to the one visited earlier, so the subtree of its head precedes that of its
+/// tail.
+fn constraints(weights: &Matrix, pi: &[usize], parents_first: &[usize]) -> Vec<bool> {
     let n = weights.n();
     let mut depth = vec![0; n];
     for &v in parents_first.iter().filter(|&&v| pi[v] != v) {
         depth[v] = depth[pi[v]] + 1;
     }
     let mut before = vec![false; n * n];
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     let mut branch = vec![None; n];
     for u in 0..n {
-        way.clear();
-        way.extend(std::iter::successors(Some(u), |&v| (pi[v] != v).then_some(pi[v])));
-        way.reverse();
-        let on_way = |v: usize| way.get(depth[v]) == Some(&v);
-        // For each node, the one above it (or itself) whose way from the root was the same as that of `u` up to its parent.
+        path.clear();
+        path.extend(std::iter::successors(Some(u), |&v| (pi[v] != v).then_some(pi[v])));
+        path.reverse();
+        let on_path = |v: usize| path.get(depth[v]) == Some(&v);
+        // For each node, the ancestor (or the node itself) that branches off the path from the root to `u`.
         for &v in parents_first {
             branch[v] = match pi[v] {
-                _ if on_way(v) => None,
-                parent if parent == v || on_way(parent) => Some(v),
+                _ if on_path(v) => None,
+                parent if parent == v || on_path(parent) => Some(v),
                 parent => branch[parent],
             };
         }
         for earlier in weights.neighbours(u).filter_map(|v| branch[v]) {
-            // Below `u` itself there is no one to compare with: its descendants are visited from it.
-            if let Some(later) = way.get(depth[earlier]) {
+            // Descendants of `u` impose no constraint: they are visited from it.
+            if let Some(later) = path.get(depth[earlier]) {
                 before[earlier * n + later] = true;
             }
         }
@@ -226,16 +229,16 @@ mod tests {
         Dfs::check(graph, &Output { pi: pi.to_vec() }).is_ok()
     }
 
-    /// Figure 22.4 of the book; u, v, w, x, y, z are 0 to 5.
+    /// Figure 22.4 of the textbook; u, v, w, x, y, z are nodes 0 to 5.
     #[test]
-    fn finds_the_forest_and_the_times_of_the_book() {
+    fn finds_the_forest_and_the_times_of_the_textbook() {
         let mut recorder = Recorder::new::<Dfs>();
-        let book = graph(6, &[(0, 1), (0, 3), (1, 4), (2, 4), (2, 5), (3, 1), (4, 3), (5, 5)]);
-        recorder.record::<Dfs>(&book).expect("a valid problem");
+        let textbook = graph(6, &[(0, 1), (0, 3), (1, 4), (2, 4), (2, 5), (3, 1), (4, 3), (5, 5)]);
+        recorder.record::<Dfs>(&textbook).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 0, 2, 4, 1, 2])));
         let ticks = |name| {
-            let Some(Cells::Scalar(times)) = sample.get(name) else { panic!("{name} is a column of numbers") };
+            let Some(Cells::Scalar(times)) = sample.get(name) else { panic!("`{name}` is a scalar") };
             times[times.len() - 6..].iter().map(|time| (time / Clock::TICK).round()).collect::<Vec<f64>>()
         };
         assert_eq!(ticks("d"), [1.0, 2.0, 9.0, 4.0, 3.0, 10.0]);
@@ -245,30 +248,27 @@ mod tests {
 
     #[test]
     fn check_accepts_any_order_of_roots_and_neighbours() {
-        let way = graph(3, &[(0, 1), (1, 2)]);
-        for right in [[0, 0, 1], [0, 0, 2], [0, 1, 1], [0, 1, 2]] {
-            assert!(accepts(&way, &right), "{right:?}");
+        let path = graph(3, &[(0, 1), (1, 2)]);
+        for pi in [[0, 0, 1], [0, 0, 2], [0, 1, 1], [0, 1, 2]] {
+            assert!(accepts(&path, &pi), "{pi:?}");
         }
         let triangle = graph(3, &[(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]);
-        for right in [[0, 0, 1], [0, 2, 0], [1, 1, 0], [2, 1, 1], [1, 2, 2], [2, 0, 2]] {
-            assert!(accepts(&triangle, &right), "{right:?}");
+        for pi in [[0, 0, 1], [0, 2, 0], [1, 1, 0], [2, 1, 1], [1, 2, 2], [2, 0, 2]] {
+            assert!(accepts(&triangle, &pi), "{pi:?}");
         }
     }
 
     #[test]
-    fn check_refuses_forests_that_no_search_gives() {
+    fn check_rejects_forests_that_no_search_produces() {
         let reason = |graph: &Graph, pi: &[usize]| {
             Dfs::check(graph, &Output { pi: pi.into() }).expect_err("an incorrect output").to_string()
         };
         let triangle = graph(3, &[(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)]);
-        assert!(
-            reason(&triangle, &[0, 0, 0]).contains("allow no order of the branches below 0"),
-            "as breadth-first search has it"
-        );
-        assert!(reason(&triangle, &[0, 1, 1]).contains("allow no order of the trees"));
-        assert_eq!(reason(&graph(2, &[(0, 1)]), &[1, 1]), "node 0 points to 1, but no edge leads from there");
-        assert!(reason(&triangle, &[1, 2, 0]).contains("lead back to itself"));
-        // Each demand by itself can be met, but not all three.
+        assert!(reason(&triangle, &[0, 0, 0]).contains("no order of the children of 0"), "a breadth-first tree");
+        assert!(reason(&triangle, &[0, 1, 1]).contains("no order of the trees"));
+        assert_eq!(reason(&graph(2, &[(0, 1)]), &[1, 1]), "node 0 points to 1, but there is no edge from 1 to 0");
+        assert!(reason(&triangle, &[1, 2, 0]).contains("form a cycle"));
+        // Each constraint can be satisfied alone, but not all three together.
         let ring = graph(7, &[(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6), (4, 2), (5, 3), (6, 1)]);
         assert!(!accepts(&ring, &[0, 0, 0, 0, 1, 2, 3]));
     }
@@ -277,7 +277,7 @@ mod tests {
     fn non_integer_weights_are_rejected() {
         let rejected = Recorder::new::<Dfs>()
             .record::<Dfs>(&Graph::from_json(r#"{"weights": [[0,0.5],[0,0]]}"#).expect("a graph"))
-            .expect_err("a half");
-        assert_eq!(rejected.to_string(), "`weights` has a number that is not a non-negative integer");
+            .expect_err("not an integer");
+        assert_eq!(rejected.to_string(), "`weights` has a value that is not a non-negative integer");
     }
 }

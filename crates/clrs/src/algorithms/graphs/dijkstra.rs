@@ -1,25 +1,25 @@
 //! Dijkstra's algorithm
 //!
 //! # Idea
-//! Finds shortest paths from a source. The nearest node whose distance is not final yet cannot come nearer, for weights are not
-//! negative: its distance becomes final, and its neighbours may be nearer by way of it.
+//! Finds shortest paths from a source. Because no weight is negative, the distance of the nearest node in the queue is final;
+//! its edges may shorten the paths to its neighbours.
 //!
 //! # One step
-//! The nearest node leaves the queue, and all its edges are relaxed.
+//! The nearest node is extracted from the queue, and all its edges are relaxed.
 //!
-//! # Steps
-//! The start, and one per node that can be reached: at most `n + 1`.
+//! # Number of steps
+//! At most `n + 1`: the initial state, then one per reachable node.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 24.3.
 //!
-//! # What counts as right
-//! Any tree of shortest paths, with lengths compared within 1e-9; nodes that cannot be reached point to themselves.
+//! # Correctness
+//! Any tree of shortest paths, with lengths compared up to a relative tolerance of 1e-9; unreachable nodes point to themselves.
 //!
-//! # Differences
-//! Negative weights are refused. As in the reference, nodes enter the queue when they are first seen, and distances are 0
-//! until then. The reference takes any of several nearest nodes, as its unstable sort happens to put them: here it is the
-//! first. It also stops when all queued nodes are farther than 1e9: here it goes on.
+//! # Differences from dm-clrs
+//! Negative weights are rejected. As in dm-clrs, nodes enter the queue when they are first reached, and their distances are 0
+//! until then. dm-clrs selects the nearest node with an unstable sort, so its order of equal distances is unspecified; here the
+//! first node is extracted. dm-clrs also stops when all queued nodes are farther than 1e9; this implementation continues.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::trees;
@@ -35,29 +35,29 @@ pub struct Dijkstra;
 probes! {
     Dijkstra;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// node the paths start from
+        /// source of the paths
         source as "s": Node<MaskOne>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// predecessor on a shortest path from the source
+        /// predecessor on a shortest path from the source; the source and unreachable nodes point to themselves
         pi: Node<Pointer> as i64,
     }
     hint {
         /// predecessor on the shortest path known so far
         pi_h: Node<Pointer>,
-        /// length of the shortest path known so far, 0 if none is
+        /// length of the shortest path known so far; 0 if none is known
         d: Node<Scalar>,
         /// whether the distance is final
         mark: Node<Mask>,
-        /// whether the node was seen and its distance is not final
+        /// whether the node has been reached and its distance is not final
         in_queue: Node<Mask>,
-        /// node whose edges were relaxed
+        /// node whose edges were just relaxed
         u: Node<MaskOne>,
     }
 }
@@ -119,7 +119,7 @@ impl Algorithm for Dijkstra {
     }
 
     fn check(SourcedGraph { weights, source }: &SourcedGraph, output: &Output) -> Result<(), CheckFailure> {
-        trees::shortest_paths(weights, *source, &output.pi)
+        trees::check_shortest_paths(weights, *source, &output.pi)
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// Figure 24.6 of the book; nodes s, t, x, y, z.
+    /// Figure 24.6 of the textbook; s, t, x, y, z are nodes 0 to 4.
     const FIGURE: &str = r#"{"source": 0,
         "weights": [[0,10,0,5,0], [0,0,1,2,0], [0,0,0,0,4], [0,3,9,0,2], [7,0,6,0,0]]}"#;
 
@@ -139,18 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_nodes_of_the_books_figure_in_the_order_of_their_distance() {
+    fn extracts_the_nodes_of_the_textbook_in_order_of_distance() {
         let recorder = record(FIGURE).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("pi"), Some(Cells::Node(&[0, 3, 1, 0, 3])));
         assert_eq!(sample.get("u"), Some(Cells::Node(&[0, 0, 3, 4, 1, 2])));
-        let Some(Cells::Scalar(d)) = sample.get("d") else { panic!("lengths") };
+        let Some(Cells::Scalar(d)) = sample.get("d") else { panic!("`d` is a scalar") };
         assert_eq!(d[25..], [0.0, 8.0, 9.0, 5.0, 7.0]);
     }
 
     #[test]
     fn check_accepts_either_of_two_shortest_paths_and_nothing_else() {
-        // Node 3 is 0.3 away by way of 1 and of 2, up to rounding; node 4 is alone.
+        // Node 3 is at distance 0.3 through both 1 and 2, up to rounding; node 4 is unreachable.
         let graph = r#"{"source": 0,
             "weights": [[0,0.1,0.2,1,0], [0,0,0,0.2,0], [0,0,0,0.1,0], [0,0,0,0.5,0], [0,0,0,1,0]]}"#;
         let graph = SourcedGraph::from_json(graph).expect("a valid problem");
@@ -163,7 +163,7 @@ mod tests {
         );
         assert_eq!(reason([0, 0, 0, 4, 4]).as_deref(), Some("the pointers from node 3 do not lead to 0"));
         assert_eq!(reason([0, 0, 0, 3, 4]).as_deref(), Some("node 3 points to itself, but is reachable from 0"));
-        assert_eq!(reason([0, 0, 1, 1, 4]).as_deref(), Some("node 2 points to 1, but there is no such edge"));
+        assert_eq!(reason([0, 0, 1, 1, 4]).as_deref(), Some("node 2 points to 1, but there is no edge from 1 to 2"));
         assert_eq!(reason([0, 0, 0, 1, 0]).as_deref(), Some("node 4 points to 0, but is not reachable from 0"));
         assert_eq!(reason([1, 0, 0, 1, 4]).as_deref(), Some("the source 0 points to 1 instead of itself"));
     }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn negative_weights_and_sums_that_overflow_are_rejected() {
         let reason = |json| record(json).err().expect("an invalid problem").to_string();
-        assert_eq!(reason(r#"{"weights": [[0,-1],[1,0]], "source": 0}"#), "`weights` has a negative number");
+        assert_eq!(reason(r#"{"weights": [[0,-1],[1,0]], "source": 0}"#), "`weights` has a negative value");
         let overflows = "the values of `weights` are too large: their sum overflows";
         assert_eq!(reason(r#"{"weights": [[0,1e308],[1,0]], "source": 0}"#), overflows);
     }

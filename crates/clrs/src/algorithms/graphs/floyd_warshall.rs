@@ -1,27 +1,27 @@
 //! Floyd-Warshall algorithm
 //!
 //! # Idea
-//! Finds shortest paths between all pairs of nodes. Those that pass only through the first `k` nodes are known; with one node
-//! more, a path either avoids it or is made of two known ones that meet there.
+//! Finds shortest paths between all pairs of nodes. Given the shortest paths through the first `k` nodes only, a path through
+//! one more node either avoids that node or consists of two known paths that meet there.
 //!
 //! # One step
-//! All pairs try the paths that pass through one more node, `k`.
+//! All pairs try the paths through one more node, `k`.
 //!
-//! # Steps
-//! `n`, one before each node is tried. The state after the last one is told by the output only.
+//! # Number of steps
+//! `n`: the state before each node `k`. The state after the last one appears only in the output.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 25.2.
 //!
-//! # What counts as right
-//! For every source, any tree of shortest paths, with lengths compared within 1e-9; nodes that cannot be reached point to the
-//! source. The diagonal is not judged.
+//! # Correctness
+//! For every source, any tree of shortest paths, with lengths compared up to a relative tolerance of 1e-9; unreachable nodes
+//! point to the source. The diagonal is ignored.
 //!
-//! # Differences
-//! Weights may be negative. Refused are graphs with a cycle of weight below 0, which an undirected edge below 0 is too, or with
-//! a cycle so near to 0 that rounding takes it for one. As in the reference, a node's way to itself has the weight of its
-//! loop, or of a cycle found to be lighter, with that cycle's last node but one as predecessor; without a loop its length
-//! stays 0.
+//! # Differences from dm-clrs
+//! Negative weights are accepted. A graph is rejected if it has a cycle of negative weight (an undirected negative edge is
+//! one), or a cycle whose weight is so close to 0 that rounding makes it negative. As in dm-clrs, the path from a node to
+//! itself starts with the weight of its self-loop, or 0 without one, and is replaced by a lighter cycle, with the last node
+//! before the end of that cycle as predecessor.
 
 use std::hint::select_unpredictable;
 
@@ -39,11 +39,11 @@ pub struct FloydWarshall;
 probes! {
     FloydWarshall;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
@@ -51,13 +51,13 @@ probes! {
         pi as "Pi": Edge<Pointer>,
     }
     hint {
-        /// predecessor of the column on the shortest path known so far
+        /// predecessor of the column on the shortest path from the row known so far
         pi_h as "Pi_h": Edge<Pointer>,
-        /// length of the shortest path known so far, 0 if none is
+        /// length of the shortest path known so far; 0 if none is known
         d as "D": Edge<Scalar>,
         /// whether a path is known
         msk: Edge<Mask>,
-        /// node that paths are about to be led through
+        /// intermediate node that is tried next
         k: Node<MaskOne>,
     }
 }
@@ -80,12 +80,12 @@ impl Algorithm for FloydWarshall {
             return Ok(());
         }
         let mut paths = Paths::new(weights);
-        let below_zero = || "there is a cycle whose weights add up to less than 0, or to 0 but for rounding".into();
+        let message = || "the graph has a cycle whose weight is negative, or too close to 0 to compare".into();
         for k in 0..weights.n() {
-            ensure_valid(!paths.cycle_below_zero(), below_zero)?;
-            paths.lead_through(k);
+            ensure_valid(!paths.has_negative_cycle(), message)?;
+            paths.relax_through(k);
         }
-        ensure_valid(!paths.cycle_below_zero() && Self::check(graph, &Output { pi: paths.pi }).is_ok(), below_zero)
+        ensure_valid(!paths.has_negative_cycle() && Self::check(graph, &Output { pi: paths.pi }).is_ok(), message)
     }
 
     fn input(Graph { weights }: &Graph) -> Input {
@@ -110,7 +110,7 @@ impl Algorithm for FloydWarshall {
                 *d = if *msk { length } else { 0.0 };
             }
             hints.push(Hint { pi_h: &paths.pi, d: &d, msk: &msk, k });
-            paths.lead_through(k);
+            paths.relax_through(k);
         }
         Output { pi: paths.pi }
     }
@@ -123,12 +123,15 @@ impl Algorithm for FloydWarshall {
             for (node, reached) in trees::reachable(weights, source).into_iter().enumerate() {
                 if !reached {
                     ensure(pi[node] == source, || {
-                        format!("no path leads from {source} to {node}, whose predecessor is {}, not {source}", pi[node])
+                        format!(
+                            "node {node} is not reachable from {source}, but its predecessor is {} instead of {source}",
+                            pi[node]
+                        )
                     })?;
                     pi[node] = node;
                 }
             }
-            trees::shortest_paths(weights, source, &pi)?;
+            trees::check_shortest_paths(weights, source, &pi)?;
         }
         Ok(())
     }
@@ -136,18 +139,18 @@ impl Algorithm for FloydWarshall {
 
 const NO_PATH: f64 = f64::INFINITY;
 
-/// The shortest paths known so far, between all pairs.
+/// The shortest paths between all pairs known so far.
 struct Paths {
     n: usize,
     pi: Vec<usize>,
     length: Vec<f64>,
-    /// The row of the node that paths are led through. It does not change meanwhile, for no cycle there is below 0.
+    /// Copies of the row of `k`, which does not change while paths through `k` are tried, because no cycle is negative.
     pi_from_k: Vec<usize>,
     length_from_k: Vec<f64>,
 }
 
 impl Paths {
-    /// Paths of a single edge.
+    /// Creates the paths of a single edge.
     fn new(weights: &Matrix) -> Paths {
         let n = weights.n();
         let length = |(&weight, is_path)| if is_path { weight } else { NO_PATH };
@@ -160,7 +163,8 @@ impl Paths {
         }
     }
 
-    fn lead_through(&mut self, k: usize) {
+    /// Tries all paths through `k`.
+    fn relax_through(&mut self, k: usize) {
         let n = self.n;
         self.pi_from_k.copy_from_slice(&self.pi[k * n..][..n]);
         self.length_from_k.copy_from_slice(&self.length[k * n..][..n]);
@@ -172,12 +176,12 @@ impl Paths {
         }
     }
 
-    fn cycle_below_zero(&self) -> bool {
+    fn has_negative_cycle(&self) -> bool {
         (0..self.n).any(|node| self.length[node * self.n + node] < 0.0)
     }
 }
 
-/// A row of paths, tried by way of `k`. Without branches it takes several columns at a time: most of the time goes here.
+/// Relaxes a row of paths through `k`. Branch-free, so that it is vectorized: most of the run time is spent here.
 fn relax(pi: &mut [usize], length: &mut [f64], to_k: f64, pi_from_k: &[usize], length_from_k: &[f64]) {
     for (((pi, length), &pi_from_k), &from_k) in pi.iter_mut().zip(length).zip(pi_from_k).zip(length_from_k) {
         let through = to_k + from_k;
@@ -192,7 +196,7 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// Figure 25.1 of the book, whose nodes count from 1.
+    /// Figure 25.1 of the textbook, whose nodes are counted from 1.
     const FIGURE: &str = r#"{"weights": [[0,3,8,0,-4], [0,0,0,1,7], [0,4,0,0,0], [2,0,-5,0,0], [0,0,0,6,0]]}"#;
 
     fn record(json: &str) -> Result<Recorder, InvalidProblem> {
@@ -202,39 +206,39 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_predecessors_of_figure_25_4() {
+    fn finds_the_predecessors_of_the_textbook() {
         let recorder = record(FIGURE).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         let pi = [0, 2, 3, 4, 0, 3, 1, 3, 1, 0, 3, 2, 2, 1, 0, 3, 2, 3, 3, 0, 3, 2, 3, 4, 4];
         assert_eq!(sample.get("Pi"), Some(Cells::Node(&pi)));
-        let Some(Cells::Scalar(d)) = sample.get("D") else { panic!("lengths") };
+        let Some(Cells::Scalar(d)) = sample.get("D") else { panic!("`D` is a scalar") };
         let d_4 = [0.0, 3.0, -1.0, 4.0, -4.0, 3.0, 0.0, -4.0, 1.0, -1.0, 7.0, 4.0, 0.0, 5.0, 3.0];
-        assert_eq!(d[100..115], d_4, "before the last node");
+        assert_eq!(d[100..115], d_4, "before the last node is tried");
     }
 
     #[test]
-    fn check_ignores_the_diagonal() {
-        // A square with two ways to the opposite corner, and a node that is alone.
+    fn check_accepts_any_shortest_path_and_ignores_the_diagonal() {
+        // A square with two paths to the opposite corner, and an isolated node.
         let square = r#"{"weights": [[0,1,1,0,0],[1,0,0,1,0],[1,0,0,1,0],[0,1,1,5,0],[0,0,0,0,0]]}"#;
         let graph = Graph::from_json(square).expect("a valid problem");
-        let right = [0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 2, 0, 2, 2, 2, 1, 3, 3, 3, 3, 4, 4, 4, 4, 4];
+        let correct = [0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 2, 0, 2, 2, 2, 1, 3, 3, 3, 3, 4, 4, 4, 4, 4];
         let reason = |cell: usize, node: usize| {
-            let mut pi = right.to_vec();
+            let mut pi = correct.to_vec();
             pi[cell] = node;
             FloydWarshall::check(&graph, &Output { pi }).err().map(|failure| failure.0)
         };
         assert_eq!(reason(0, 4), None, "the diagonal");
-        assert_eq!(reason(3, 2), None, "the other way around");
+        assert_eq!(reason(3, 2), None, "the other path to the opposite corner");
         assert_eq!(reason(1, 3).as_deref(), Some("the pointers from node 1 do not lead to 0"));
-        assert_eq!(reason(1, 2).as_deref(), Some("node 1 points to 2, but there is no such edge"));
-        let alone = "no path leads from 0 to 4, whose predecessor is 4, not 0";
-        assert_eq!(reason(4, 4).as_deref(), Some(alone));
+        assert_eq!(reason(1, 2).as_deref(), Some("node 1 points to 2, but there is no edge from 2 to 1"));
+        let unreachable = "node 4 is not reachable from 0, but its predecessor is 4 instead of 0";
+        assert_eq!(reason(4, 4).as_deref(), Some(unreachable));
     }
 
     #[test]
     fn negative_cycles_are_rejected() {
         let rejected = |json| record(json).err().map(|error| error.to_string());
-        let reason = "there is a cycle whose weights add up to less than 0, or to 0 but for rounding";
+        let reason = "the graph has a cycle whose weight is negative, or too close to 0 to compare";
         assert_eq!(rejected(r#"{"weights": [[0,-1],[-1,0]]}"#).as_deref(), Some(reason));
         assert_eq!(rejected(r#"{"weights": [[0,1],[0,-1]]}"#).as_deref(), Some(reason));
         assert_eq!(rejected(r#"{"weights": [[0,1],[-1,0]]}"#), None, "exactly 0");

@@ -1,29 +1,31 @@
 //! Kruskal's minimum spanning tree
 //!
 //! # Idea
-//! Takes the edges from light to heavy, and keeps each that joins two trees. Which tree a node belongs to is known by its root,
-//! found along pointers that are made shorter on the way.
+//! Considers the edges in order of increasing weight and selects each one that connects two trees. The tree of a node is
+//! identified by its root in a disjoint-set forest, whose pointers are shortened during each search (path compression).
 //!
 //! # One step
-//! An edge is taken up, one pointer is followed from either of its ends towards a root, or the edge is decided upon.
+//! An edge is considered, one pointer is followed from either of its endpoints towards a root, or the edge is selected or
+//! skipped.
 //!
-//! # Steps
-//! The start, two per edge, and one per pointer followed. Pointers go up to a node of a higher number, and each one followed,
-//! but for the last of every search, is made to point higher. So there are at most `n(n - 1)` searches, of which the `n - 1`
-//! from the last node follow none; they follow at most one pointer each beside the `n - 2 - i` times that the pointer of node
-//! `i` can be raised: `1 + n(n - 1) + (n - 1)² + (n - 1)(n - 2) / 2` in all, which is `1 + (n - 1)(5n - 4) / 2`.
+//! # Number of steps
+//! The initial state, two per edge, and one per pointer followed. Pointers lead to higher nodes, and every pointer followed,
+//! except the last one of a search, is changed to a higher node. There are at most `n(n - 1)` searches, of which the `n - 1`
+//! that start at the last node follow no pointer. The others follow one pointer each, plus one for every time the pointer of a
+//! node is raised, which for node `i` happens at most `n - 2 - i` times. In total at most
+//! `1 + n(n - 1) + (n - 1)² + (n - 1)(n - 2) / 2`, which is `1 + (n - 1)(5n - 4) / 2`.
 //!
 //! # Textbook
-//! CLRS 3rd ed., section 23.2, with the forests of section 21.3.
+//! CLRS 3rd ed., section 23.2, with the disjoint-set forests of section 21.3.
 //!
-//! # What counts as right
-//! Any minimum spanning forest, each edge marked in both directions and nothing else marked; the diagonal is not judged. A
-//! forest is minimum if no edge is lighter, by more than 1e-9 of its weight, than one that it could replace.
+//! # Correctness
+//! Any minimum spanning forest, with each edge marked in both directions and nothing else marked; the diagonal is ignored. A
+//! forest is minimum if no edge in it can be replaced by one that is lighter by more than a relative tolerance of 1e-9.
 //!
-//! # Differences
-//! Directed graphs are refused; so are weights below 0, which the reference has in `adj` but does not look at. As in the
-//! reference, the root of the lower number is hung below the other, and loops are never taken up. Its order of edges of the
-//! same weight depends on an unstable sort: here it is that of their ends.
+//! # Differences from dm-clrs
+//! Directed graphs and negative weights are rejected; dm-clrs includes negative edges in `adj` but never considers them. As in
+//! dm-clrs, the lower root is linked to the higher one, and self-loops are never considered. dm-clrs sorts with an unstable
+//! sort, so its order of equal weights is unspecified; here they are ordered by their endpoints.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::trees;
@@ -39,35 +41,35 @@ pub struct MstKruskal;
 probes! {
     MstKruskal;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// whether the edge is in the tree
+        /// whether the edge is in the spanning forest
         in_mst: Edge<Mask>,
     }
     hint {
-        /// whether the edge is in the tree so far
+        /// whether the edge has been selected so far
         in_mst_h: Edge<Mask>,
-        /// next node on the way to the root
+        /// next node towards the root; roots point to themselves
         pi: Node<Pointer>,
-        /// lower end of the edge
+        /// lower endpoint of the edge
         u: Node<MaskOne>,
-        /// higher end of the edge
+        /// higher endpoint of the edge
         v: Node<MaskOne>,
-        /// how far the search for the root of `u` is
+        /// current node in the search for the root of `u`
         root_u: Node<MaskOne>,
-        /// how far the search for the root of `v` is
+        /// current node in the search for the root of `v`
         root_v: Node<MaskOne>,
-        /// whether the search for the root of `u` came by
+        /// whether the search for the root of `u` has visited the node
         mask_u: Node<Mask>,
-        /// whether the search for the root of `v` came by
+        /// whether the search for the root of `v` has visited the node
         mask_v: Node<Mask>,
-        /// edge decided upon, search from `u`, search from `v`
+        /// 0 edge selected or skipped, 1 search from `u`, 2 search from `v`
         phase: Global<Categorical<3>>,
     }
 }
@@ -105,7 +107,7 @@ impl Algorithm for MstKruskal {
         let mut forest = Forest::new(weights.n());
         hints.push(forest.hint());
         for (u, v) in edges_by_weight(weights) {
-            forest.take_up(u, v);
+            forest.consider(u, v);
             hints.push(forest.hint());
             while forest.pi[forest.root_u] != forest.root_u {
                 climb(&mut forest.root_u, &mut forest.mask_u, &mut forest.pi);
@@ -125,23 +127,23 @@ impl Algorithm for MstKruskal {
     fn check(Graph { weights }: &Graph, Output { in_mst }: &Output) -> Result<(), CheckFailure> {
         let n = weights.n();
         let mut edges = Vec::new();
-        let mut tree: Vec<usize> = (0..n).collect(); // a number that all nodes of a tree have in common
+        let mut tree: Vec<usize> = (0..n).collect(); // a label that is common to all nodes of a tree
         for (u, v) in (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))) {
-            let marked = in_mst[u * n + v];
-            ensure(marked == in_mst[v * n + u], || format!("the edge {u} - {v} is marked in one direction only"))?;
-            if marked {
-                ensure(weights.has_edge(u, v), || format!("{u} - {v} is marked, but is no edge"))?;
+            let selected = in_mst[u * n + v];
+            ensure(selected == in_mst[v * n + u], || format!("the edge {u} - {v} is selected in one direction only"))?;
+            if selected {
+                ensure(weights.has_edge(u, v), || format!("{u} - {v} is selected, but there is no such edge"))?;
                 let (tree_u, tree_v) = (tree[u], tree[v]);
                 ensure(tree_u != tree_v, || format!("the edge {u} - {v} closes a cycle"))?;
                 tree.iter_mut().filter(|tree| **tree == tree_v).for_each(|tree| *tree = tree_u);
                 edges.push((u, v));
             }
         }
-        trees::lightest(weights, &edges, 0..n)
+        trees::check_minimum_forest(weights, &edges, 0..n)
     }
 }
 
-/// The edges from light to heavy, in the order of their ends where they weigh the same.
+/// The edges by increasing weight; edges of equal weight are ordered by their endpoints.
 fn edges_by_weight(weights: &Matrix) -> impl Iterator<Item = (usize, usize)> {
     let n = weights.n();
     let edges = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v)));
@@ -155,7 +157,7 @@ const DECIDED: usize = 0;
 const SEARCH_FROM_U: usize = 1;
 const SEARCH_FROM_V: usize = 2;
 
-/// Trees of nodes, and the edge being looked at.
+/// The disjoint-set forest and the current edge.
 struct Forest {
     in_mst: Vec<bool>,
     pi: Vec<usize>,
@@ -169,7 +171,7 @@ struct Forest {
 }
 
 impl Forest {
-    /// Every node is a tree of its own.
+    /// Creates a forest of single nodes.
     fn new(n: usize) -> Forest {
         Forest {
             in_mst: vec![false; n * n],
@@ -184,7 +186,7 @@ impl Forest {
         }
     }
 
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         Hint {
             in_mst_h: &self.in_mst,
@@ -199,7 +201,8 @@ impl Forest {
         }
     }
 
-    fn take_up(&mut self, u: usize, v: usize) {
+    /// Starts the search for the roots of an edge.
+    fn consider(&mut self, u: usize, v: usize) {
         (self.u, self.v, self.root_u, self.root_v) = (u, v, u, v);
         self.mask_u.fill(false);
         self.mask_u[u] = true;
@@ -208,7 +211,7 @@ impl Forest {
         self.phase = SEARCH_FROM_U;
     }
 
-    /// Keeps the edge if its ends have different roots, of which the higher becomes the root of both.
+    /// Selects the edge if its endpoints have different roots, and links the lower root to the higher one.
     fn join(&mut self) {
         let n = self.pi.len();
         if self.root_u != self.root_v {
@@ -220,10 +223,10 @@ impl Forest {
     }
 }
 
-/// Follows one pointer, and makes all nodes that the search came by point to where it is now.
+/// Follows one pointer, and lets all nodes that the search has visited point to the new node.
 fn climb(root: &mut usize, mask: &mut [bool], pi: &mut [usize]) {
     *root = pi[*root];
-    for (pi, _) in pi.iter_mut().zip(&*mask).filter(|(_, came_by)| **came_by) {
+    for (pi, _) in pi.iter_mut().zip(&*mask).filter(|(_, visited)| **visited) {
         *pi = *root;
     }
     mask[*root] = true;
@@ -234,12 +237,12 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// Figure 23.4 of the book; nodes a to i.
+    /// Figure 23.4 of the textbook; a to i are nodes 0 to 8.
     const FIGURE: &str = r#"{"weights": [
         [0,4,0,0,0,0,0,8,0], [4,0,8,0,0,0,0,11,0], [0,8,0,7,0,4,0,0,2], [0,0,7,0,9,14,0,0,0], [0,0,0,9,0,10,0,0,0],
         [0,0,4,14,10,0,2,0,0], [0,0,0,0,0,2,0,1,6], [8,11,0,0,0,0,1,0,7], [0,0,2,0,0,0,6,7,0]]}"#;
 
-    fn marked(n: usize, edges: &[(usize, usize)]) -> Output {
+    fn selection(n: usize, edges: &[(usize, usize)]) -> Output {
         let mut in_mst = vec![false; n * n];
         for &(u, v) in edges {
             in_mst[u * n + v] = true;
@@ -255,23 +258,23 @@ mod tests {
     }
 
     #[test]
-    fn takes_up_the_edges_of_the_books_figure_from_light_to_heavy() {
+    fn considers_the_edges_of_the_textbook_by_increasing_weight() {
         let recorder = record(FIGURE).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let (Some(Cells::Node(u)), Some(Cells::Node(v))) = (sample.get("u"), sample.get("v")) else { panic!("ends") };
-        let mut taken_up: Vec<(u32, u32)> = u.iter().copied().zip(v.iter().copied()).collect();
-        taken_up.dedup();
-        assert_eq!(taken_up[1..6], [(6, 7), (2, 8), (5, 6), (0, 1), (2, 5)]);
-        let Some(Cells::Class(in_mst)) = sample.get("in_mst") else { panic!("edges") };
-        let tree = marked(9, &[(0, 1), (0, 7), (2, 3), (2, 5), (2, 8), (3, 4), (5, 6), (6, 7)]);
-        assert!(in_mst.iter().eq(tree.in_mst.iter().map(|&marked| i8::from(marked)).collect::<Vec<_>>().iter()));
+        let (Some(Cells::Node(u)), Some(Cells::Node(v))) = (sample.get("u"), sample.get("v")) else { panic!("one node per row") };
+        let mut considered: Vec<(u32, u32)> = u.iter().copied().zip(v.iter().copied()).collect();
+        considered.dedup();
+        assert_eq!(considered[1..6], [(6, 7), (2, 8), (5, 6), (0, 1), (2, 5)]);
+        let Some(Cells::Class(in_mst)) = sample.get("in_mst") else { panic!("`in_mst` is a mask") };
+        let tree = selection(9, &[(0, 1), (0, 7), (2, 3), (2, 5), (2, 8), (3, 4), (5, 6), (6, 7)]);
+        assert!(in_mst.iter().eq(tree.in_mst.iter().map(|&selected| i8::from(selected)).collect::<Vec<_>>().iter()));
     }
 
     #[test]
     fn check_accepts_either_of_two_edges_of_the_same_weight_and_any_diagonal() {
         let graph = Graph::from_json(FIGURE).expect("a valid problem");
         let other = [(0, 1), (1, 2), (2, 3), (2, 5), (2, 8), (3, 4), (5, 6), (6, 7)];
-        let mut output = marked(9, &other);
+        let mut output = selection(9, &other);
         output.in_mst[0] = true;
         assert_eq!(MstKruskal::check(&graph, &output), Ok(()));
     }
@@ -280,28 +283,31 @@ mod tests {
     fn check_reports_the_first_error_of_a_forest() {
         let graph = Graph::from_json(r#"{"weights": [[0,1,2,0],[1,0,3,0],[2,3,0,0],[0,0,0,4]]}"#).expect("a valid problem");
         let reason = |output| MstKruskal::check(&graph, &output).err().map(|failure| failure.0);
-        assert_eq!(reason(marked(4, &[(0, 1), (0, 2)])), None);
+        assert_eq!(reason(selection(4, &[(0, 1), (0, 2)])), None);
         let heavier = "the edge 1 - 2 weighs 3, but could be replaced by 0 - 2, which weighs 2";
-        assert_eq!(reason(marked(4, &[(0, 1), (1, 2)])).as_deref(), Some(heavier));
-        let unjoined = "nodes 0 and 2 are joined by an edge, but not by the tree";
-        assert_eq!(reason(marked(4, &[(0, 1)])).as_deref(), Some(unjoined));
-        assert_eq!(reason(marked(4, &[(0, 1), (0, 2), (1, 2)])).as_deref(), Some("the edge 1 - 2 closes a cycle"));
-        assert_eq!(reason(marked(4, &[(0, 1), (0, 2), (0, 3)])).as_deref(), Some("0 - 3 is marked, but is no edge"));
-        let mut one_way = marked(4, &[(0, 1), (0, 2)]);
-        one_way.in_mst[4] = false;
-        assert_eq!(reason(one_way).as_deref(), Some("the edge 0 - 1 is marked in one direction only"));
+        assert_eq!(reason(selection(4, &[(0, 1), (1, 2)])).as_deref(), Some(heavier));
+        let disconnected = "nodes 0 and 2 are connected by an edge, but not by the tree";
+        assert_eq!(reason(selection(4, &[(0, 1)])).as_deref(), Some(disconnected));
+        assert_eq!(reason(selection(4, &[(0, 1), (0, 2), (1, 2)])).as_deref(), Some("the edge 1 - 2 closes a cycle"));
+        assert_eq!(
+            reason(selection(4, &[(0, 1), (0, 2), (0, 3)])).as_deref(),
+            Some("0 - 3 is selected, but there is no such edge")
+        );
+        let mut one_direction = selection(4, &[(0, 1), (0, 2)]);
+        one_direction.in_mst[4] = false;
+        assert_eq!(reason(one_direction).as_deref(), Some("the edge 0 - 1 is selected in one direction only"));
     }
 
     #[test]
     fn directed_graphs_and_negative_weights_are_rejected() {
         let reason = |json| record(json).err().expect("an invalid problem").to_string();
         assert_eq!(reason(r#"{"weights": [[0,1],[0,0]]}"#), "the graph is directed: `weights` is not symmetric");
-        assert_eq!(reason(r#"{"weights": [[0,-1],[-1,0]]}"#), "`weights` has a negative number");
+        assert_eq!(reason(r#"{"weights": [[0,-1],[-1,0]]}"#), "`weights` has a negative value");
     }
 
-    /// All edges, in orders that make the pointers long.
+    /// Complete graphs with random orders of the edges.
     #[test]
-    fn no_order_of_edges_takes_more_steps_than_promised() {
+    fn no_order_of_edges_exceeds_max_steps() {
         let mut random = crate::RandomState::new(1);
         for n in 1..8 {
             for _ in 0..200 {

@@ -1,26 +1,27 @@
 //! Prim's minimum spanning tree
 //!
 //! # Idea
-//! Grows one tree from the source. The lightest edge that leaves the tree is in some minimum spanning tree, so the node at its
-//! other end is the next to join.
+//! Grows one tree from the source. The lightest edge that leaves the tree belongs to some minimum spanning tree, so its other
+//! endpoint joins next.
 //!
 //! # One step
-//! The node with the lightest edge to the tree joins it, and its own edges may be lighter for its neighbours.
+//! The node with the lightest edge to the tree joins it, and the keys of its neighbours are updated.
 //!
-//! # Steps
-//! The start, and one per node that can be reached: at most `n + 1`.
+//! # Number of steps
+//! At most `n + 1`: the initial state, then one per reachable node.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 23.2.
 //!
-//! # What counts as right
-//! Any minimum spanning tree of the source's component, with each node pointing towards the source; the other nodes point to
-//! themselves. A tree is minimum if no edge is lighter, by more than 1e-9 of its weight, than one that it could replace.
+//! # Correctness
+//! Any minimum spanning tree of the source's component, with each node pointing towards the source; all other nodes point to
+//! themselves. A tree is minimum if no edge in it can be replaced by one that is lighter by more than a relative tolerance of
+//! 1e-9.
 //!
-//! # Differences
-//! Directed graphs are refused. As in the reference, nodes enter the queue when they are first seen, and keys are 0 until
-//! then. The reference takes any of several nodes with the same key, as its unstable sort happens to put them: here it is the
-//! first. It also stops when all queued nodes have keys above 1e9: here it goes on.
+//! # Differences from dm-clrs
+//! Directed graphs are rejected. As in dm-clrs, nodes enter the queue when they are first reached, and their keys are 0 until
+//! then. dm-clrs selects the node with an unstable sort, so its order of equal keys is unspecified; here the first node joins.
+//! dm-clrs also stops when all queued nodes have keys above 1e9; this implementation continues.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::trees;
@@ -36,29 +37,29 @@ pub struct MstPrim;
 probes! {
     MstPrim;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// node the tree grows from
+        /// root of the tree
         source as "s": Node<MaskOne>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// parent in the tree
+        /// parent in the tree; the source and unreachable nodes point to themselves
         pi: Node<Pointer> as i64,
     }
     hint {
-        /// end in the tree of the lightest edge known so far
+        /// endpoint in the tree of the lightest edge known so far
         pi_h: Node<Pointer>,
-        /// weight of that edge, 0 if there is none
+        /// weight of that edge; 0 if there is none
         key: Node<Scalar>,
         /// whether the node is in the tree
         mark: Node<Mask>,
-        /// whether the node has an edge to the tree and is not in it
+        /// whether the node has an edge to the tree, but is not in it
         in_queue: Node<Mask>,
-        /// node that joined the tree
+        /// node that just joined the tree
         u: Node<MaskOne>,
     }
 }
@@ -101,10 +102,10 @@ impl Algorithm for MstPrim {
         loop {
             hints.push(Hint { pi_h: &pi, key: &key, mark: &mark, in_queue: &in_queue, u });
             let queue = (0..n).filter(|&node| in_queue[node]);
-            let Some(nearest) = queue.min_by(|&a, &b| key[a].total_cmp(&key[b])) else {
+            let Some(lightest) = queue.min_by(|&a, &b| key[a].total_cmp(&key[b])) else {
                 return Output { pi };
             };
-            u = nearest;
+            u = lightest;
             mark[u] = true;
             in_queue[u] = false;
             for v in weights.neighbours(u).filter(|&v| !mark[v]) {
@@ -120,7 +121,7 @@ impl Algorithm for MstPrim {
     fn check(SourcedGraph { weights, source }: &SourcedGraph, Output { pi }: &Output) -> Result<(), CheckFailure> {
         let nodes = trees::top_down(weights, *source, pi)?;
         let edges: Vec<(usize, usize)> = nodes[1..].iter().map(|&node| (pi[node], node)).collect();
-        trees::lightest(weights, &edges, nodes)
+        trees::check_minimum_forest(weights, &edges, nodes)
     }
 }
 
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// Figure 23.5 of the book; nodes a to i.
+    /// Figure 23.5 of the textbook; a to i are nodes 0 to 8.
     const FIGURE: &str = r#"{"source": 0, "weights": [
         [0,4,0,0,0,0,0,8,0], [4,0,8,0,0,0,0,11,0], [0,8,0,7,0,4,0,0,2], [0,0,7,0,9,14,0,0,0], [0,0,0,9,0,10,0,0,0],
         [0,0,4,14,10,0,2,0,0], [0,0,0,0,0,2,0,1,6], [8,11,0,0,0,0,1,0,7], [0,0,2,0,0,0,6,7,0]]}"#;
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn grows_the_tree_of_the_books_figure_which_may_join_b_or_h_first() {
+    fn grows_the_tree_of_the_textbook_and_check_accepts_the_alternative() {
         let recorder = record(FIGURE).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("u"), Some(Cells::Node(&[0, 0, 1, 2, 8, 5, 6, 7, 3, 4])));
@@ -149,7 +150,7 @@ mod tests {
 
         let graph = SourcedGraph::from_json(FIGURE).expect("a valid problem");
         let reason = |pi: [usize; 9]| MstPrim::check(&graph, &Output { pi: pi.into() }).err().map(|failure| failure.0);
-        assert_eq!(reason([0, 0, 5, 2, 3, 6, 7, 0, 2]), None, "by way of h instead of b to c");
+        assert_eq!(reason([0, 0, 5, 2, 3, 6, 7, 0, 2]), None, "c is reached through h instead of b");
         assert_eq!(
             reason([0, 0, 1, 2, 5, 2, 5, 6, 2]).as_deref(),
             Some("the edge 5 - 4 weighs 10, but could be replaced by 3 - 4, which weighs 9")

@@ -1,25 +1,25 @@
 //! Strongly connected components
 //!
 //! # Idea
-//! Searches in depth twice: along the edges, then against them, with the roots in the order of decreasing finishing times. Each
-//! tree of the second search is a component.
+//! Runs two depth-first searches: the first along the edges, the second against them, with roots in order of decreasing
+//! finishing time. Each tree of the second search is a component.
 //!
 //! # One step
-//! A node is taken as root, a node is discovered, a white neighbour is moved to, or a node is finished. In the second search
-//! only roots are discovered.
+//! A node becomes a root, a node is discovered, a white neighbour is pushed, or a node is finished. In the second search, only
+//! roots are discovered.
 //!
-//! # Steps
+//! # Number of steps
 //! `3n` in the first search; two per node and one more per component in the second: at most `6n`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 22.5.
 //!
-//! # What counts as right
-//! All nodes of a component point to one of its nodes, whichever it is.
+//! # Correctness
+//! All nodes of a component point to the same node of that component, which may be any of them.
 //!
-//! # Differences
-//! None. As in the reference, times are sums of 0.01 and go on in the second search, which changes the discovery of roots and
-//! the finishing of all nodes; `v` is the last node whenever one finishes.
+//! # Differences from dm-clrs
+//! None. As in dm-clrs, times are multiples of 0.01, accumulated in floating point. The clock continues in the second search,
+//! which overwrites the discovery times of the roots and all finishing times. `v` is the last node whenever a node is finished.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::topological_order;
@@ -36,41 +36,41 @@ pub struct StronglyConnectedComponents;
 probes! {
     StronglyConnectedComponents;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar>,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// a node that stands for the component
+        /// representative node of the component
         scc_id: Node<Pointer> as i64,
     }
     hint {
-        /// node that stands for the component, itself while that is not known
+        /// representative node of the component; the node itself until known
         scc_id_h: Node<Pointer>,
-        /// whether there is an edge the other way, or a node's loop to itself
+        /// whether there is an edge from column to row; true on the diagonal
         transposed as "A_t": Edge<Mask>,
-        /// not seen, open or finished in this search
+        /// 0 white (undiscovered), 1 gray (on the stack), 2 black (finished), in the current search
         color: Node<Categorical<3>>,
-        /// time of discovery
+        /// discovery time; 0 if not discovered
         d: Node<Scalar>,
-        /// time of finishing
+        /// finishing time; 0 if not finished
         f: Node<Scalar>,
-        /// node below on the stack, itself at the bottom or off the stack
+        /// next node below on the stack; the node itself at the bottom or off the stack
         s_prev: Node<Pointer>,
         /// root of the current tree
         s: Node<MaskOne>,
-        /// node being worked on
+        /// current node
         u: Node<MaskOne>,
-        /// neighbour being looked at
+        /// current neighbour of `u`
         v: Node<MaskOne>,
-        /// top of the stack
+        /// node on top of the stack
         s_last: Node<MaskOne>,
-        /// clock
+        /// current time
         time: Global<Scalar>,
-        /// whether this is the second search
+        /// 0 first search, 1 second search
         phase: Global<Mask>,
     }
 }
@@ -118,28 +118,28 @@ impl Algorithm for StronglyConnectedComponents {
         Output { scc_id: search.scc_id }
     }
 
-    /// Groups are the components if ways lead to and fro inside each, and none leads from group to group and back.
+    /// Groups of nodes are the components if each is strongly connected and no cycle leads through several of them.
     fn check(Graph { weights }: &Graph, Output { scc_id }: &Output) -> Result<(), CheckFailure> {
         let n = weights.n();
         for (node, &id) in scc_id.iter().enumerate() {
-            ensure(scc_id[id] == id, || format!("node {node} points to {id}, which points on to {}", scc_id[id]))?;
+            ensure(scc_id[id] == id, || format!("node {node} has `scc_id` {id}, but node {id} has `scc_id` {}", scc_id[id]))?;
         }
-        let along = reached_inside(scc_id, |u, v| weights.has_edge(u, v));
-        let against = reached_inside(scc_id, |u, v| weights.has_edge(v, u));
+        let forward = reached_within_group(scc_id, |u, v| weights.has_edge(u, v));
+        let backward = reached_within_group(scc_id, |u, v| weights.has_edge(v, u));
         for (node, &id) in scc_id.iter().enumerate() {
-            ensure(along[node] && against[node], || {
-                format!("no ways lead to and fro between node {node} and {id}, its `scc_id`")
+            ensure(forward[node] && backward[node], || {
+                format!("node {node} and its `scc_id` {id} do not reach each other within the group")
             })?;
         }
-        let mut leads = vec![false; n * n];
+        let mut group_edge = vec![false; n * n];
         for u in 0..n {
             for v in weights.neighbours(u).filter(|&v| scc_id[v] != scc_id[u]) {
-                leads[scc_id[u] * n + scc_id[v]] = true;
+                group_edge[scc_id[u] * n + scc_id[v]] = true;
             }
         }
-        topological_order(n, |from, to| leads[from * n + to])
+        topological_order(n, |from, to| group_edge[from * n + to])
             .map(|_| ())
-            .map_err(|id| CheckFailure(format!("the component of node {id} is larger than what points to it")))
+            .map_err(|id| CheckFailure(format!("the component of node {id} contains nodes with another `scc_id`")))
     }
 }
 
@@ -152,7 +152,7 @@ struct Search {
 }
 
 impl Search {
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let Search { scc_id, transposed, walk, clock, second } = self;
         Hint {
@@ -171,7 +171,7 @@ impl Search {
         }
     }
 
-    /// Searches all nodes, taking roots in the order given.
+    /// Searches all nodes, with roots in the given order.
     fn forest(
         &mut self,
         roots: impl IntoIterator<Item = usize>,
@@ -185,7 +185,7 @@ impl Search {
         }
     }
 
-    /// Visits everything white that `s` reaches. In the second search that is its component.
+    /// Visits all white nodes that `s` reaches. In the second search they are its component.
     fn visit(&mut self, s: usize, weights: &Matrix, hints: &mut Hints<'_, StronglyConnectedComponents>) {
         self.walk.begin(s);
         hints.push(self.hint());
@@ -214,8 +214,8 @@ impl Search {
     }
 }
 
-/// Whether each node is reached from the one it points to without leaving the group.
-fn reached_inside(scc_id: &[usize], edge: impl Fn(usize, usize) -> bool) -> Vec<bool> {
+/// Whether each node is reachable from its `scc_id` through nodes with the same `scc_id`.
+fn reached_within_group(scc_id: &[usize], edge: impl Fn(usize, usize) -> bool) -> Vec<bool> {
     let mut reached: Vec<bool> = scc_id.iter().enumerate().map(|(node, &id)| node == id).collect();
     let mut open: Vec<usize> = (0..scc_id.len()).filter(|&node| reached[node]).collect();
     while let Some(u) = open.pop() {
@@ -233,28 +233,28 @@ mod tests {
     use super::*;
     use crate::{Cells, Recorder};
 
-    /// Figure 22.9 of the book: a to h are 0 to 7.
-    fn book() -> Graph {
-        let leads_to: [&[usize]; 8] = [&[1], &[2, 4, 5], &[3, 6], &[2, 7], &[0, 5], &[6], &[5, 7], &[7]];
-        Graph { weights: Matrix::from_fn(8, |u, v| f64::from(leads_to[u].contains(&v))) }
+    /// Figure 22.9 of the textbook; a to h are nodes 0 to 7.
+    fn textbook() -> Graph {
+        let neighbours: [&[usize]; 8] = [&[1], &[2, 4, 5], &[3, 6], &[2, 7], &[0, 5], &[6], &[5, 7], &[7]];
+        Graph { weights: Matrix::from_fn(8, |u, v| f64::from(neighbours[u].contains(&v))) }
     }
 
     #[test]
-    fn finds_the_four_components_of_the_book() {
+    fn finds_the_four_components_of_the_textbook() {
         let mut recorder = Recorder::new::<StronglyConnectedComponents>();
-        recorder.record::<StronglyConnectedComponents>(&book()).expect("a valid problem");
+        recorder.record::<StronglyConnectedComponents>(&textbook()).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("scc_id"), Some(Cells::Node(&[0, 0, 2, 2, 0, 6, 6, 7])));
         assert_eq!(sample.steps(), 5 * 8 + 4);
     }
 
     #[test]
-    fn check_accepts_any_member_of_a_component_and_nothing_else() {
-        let result = |scc_id: [usize; 8]| StronglyConnectedComponents::check(&book(), &Output { scc_id: scc_id.into() });
+    fn check_accepts_any_representative_of_a_component_and_nothing_else() {
+        let result = |scc_id: [usize; 8]| StronglyConnectedComponents::check(&textbook(), &Output { scc_id: scc_id.into() });
         assert_eq!(result([4, 4, 3, 3, 4, 6, 6, 7]), Ok(()));
         let reason = |scc_id| result(scc_id).expect_err("an incorrect output").to_string();
-        assert_eq!(reason([1, 4, 3, 3, 4, 6, 6, 7]), "node 0 points to 1, which points on to 4");
-        assert_eq!(reason([4, 4, 3, 3, 4, 6, 6, 6]), "no ways lead to and fro between node 7 and 6, its `scc_id`");
-        assert_eq!(reason([4, 4, 2, 3, 4, 6, 6, 7]), "the component of node 2 is larger than what points to it");
+        assert_eq!(reason([1, 4, 3, 3, 4, 6, 6, 7]), "node 0 has `scc_id` 1, but node 1 has `scc_id` 4");
+        assert_eq!(reason([4, 4, 3, 3, 4, 6, 6, 6]), "node 7 and its `scc_id` 6 do not reach each other within the group");
+        assert_eq!(reason([4, 4, 2, 3, 4, 6, 6, 7]), "the component of node 2 contains nodes with another `scc_id`");
     }
 }

@@ -1,24 +1,25 @@
 //! Topological sort
 //!
 //! # Idea
-//! Searches in depth, and puts each node in front of the list when it is finished: all that it leads to are in the list already.
+//! Runs a depth-first search and prepends each node to a list when it is finished. At that time, all nodes that it has edges to
+//! are already in the list.
 //!
 //! # One step
-//! A node is taken as root, a root is discovered, a white neighbour is moved to, or a node is finished and goes to the front.
+//! A node becomes a root, a root is discovered, a white neighbour is pushed, or a node is finished and prepended.
 //!
-//! # Steps
-//! Two per node, and one more per root of the search: at most `3n`, where no edge is followed.
+//! # Number of steps
+//! Two per node and one more per root of the search: at most `3n`, attained if every node is a root.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 22.4.
 //!
-//! # What counts as right
-//! Any order of the nodes in which all edges lead forward: each node points to the next, the last to itself, and `topo_head` is
-//! the first.
+//! # Correctness
+//! Any order of the nodes in which all edges lead forward. Each node points to the next, the last one to itself, and
+//! `topo_head` is the first.
 //!
-//! # Differences
-//! Graphs with a cycle, and weights other than 0, 1, 2, .., are refused. As in the reference, `topo_head_h` is node 0 while the
-//! list is empty, and `v` is the last node whenever one finishes.
+//! # Differences from dm-clrs
+//! Graphs with a cycle and weights other than 0, 1, 2, ... are rejected. As in dm-clrs, `topo_head_h` is node 0 while the list
+//! is empty, and `v` is the last node whenever a node is finished.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
 use crate::algorithms::acyclic::acyclic;
@@ -36,35 +37,35 @@ pub struct TopologicalSort;
 probes! {
     TopologicalSort;
     input {
-        /// place in the node list, from 0 to 1
+        /// position in the list of nodes, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// weight of the edge
+        /// weight of the edge from row to column; 0 if there is none
         weights as "A": Edge<Scalar> as i64,
-        /// whether there is an edge, or a node's loop to itself
+        /// whether there is an edge from row to column; true on the diagonal
         adj: Edge<Mask>,
     }
     output {
-        /// next node in the order, itself at the end
+        /// next node in the order; the last node points to itself
         topo: Node<Pointer> as i64,
-        /// first node in the order
+        /// first node of the order
         topo_head: Node<MaskOne>,
     }
     hint {
-        /// next node in the list so far, itself at the end or outside
+        /// next node in the current list; the node itself at the end or outside
         topo_h: Node<Pointer>,
-        /// first node in the list so far
+        /// first node of the current list; node 0 if it is empty
         topo_head_h: Node<MaskOne>,
-        /// not seen, open or finished
+        /// 0 white (undiscovered), 1 gray (on the stack), 2 black (finished)
         color: Node<Categorical<3>>,
-        /// node below on the stack, itself at the bottom or off the stack
+        /// next node below on the stack; the node itself at the bottom or off the stack
         s_prev: Node<Pointer>,
         /// root of the current tree
         s: Node<MaskOne>,
-        /// node being worked on
+        /// current node
         u: Node<MaskOne>,
-        /// neighbour being looked at
+        /// current neighbour of `u`
         v: Node<MaskOne>,
-        /// top of the stack
+        /// node on top of the stack
         s_last: Node<MaskOne>,
     }
 }
@@ -109,13 +110,13 @@ impl Algorithm for TopologicalSort {
     }
 
     fn check(Graph { weights }: &Graph, Output { topo, topo_head }: &Output) -> Result<(), CheckFailure> {
-        // Read backwards, the pointers go to predecessors.
-        let Some(backwards) = order::from_predecessors(topo) else {
-            return Err(CheckFailure("`topo` is not one chain through all nodes".into()));
+        // Pointers to successors are pointers to predecessors of the reverse order.
+        let Some(reversed) = order::from_predecessors(topo) else {
+            return Err(CheckFailure("`topo` is not a single chain through all nodes".into()));
         };
         let mut position = vec![0; topo.len()];
-        for (at, &node) in backwards.iter().rev().enumerate() {
-            position[node] = at;
+        for (index, &node) in reversed.iter().rev().enumerate() {
+            position[node] = index;
         }
         ensure(position[*topo_head] == 0, || format!("`topo_head` is {topo_head}, but the chain of `topo` starts elsewhere"))?;
         for u in 0..topo.len() {
@@ -134,7 +135,7 @@ struct Search {
 }
 
 impl Search {
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let Search { topo, topo_head, walk } = self;
         Hint {
@@ -149,7 +150,7 @@ impl Search {
         }
     }
 
-    /// Puts everything white that `s` reaches in front of the list.
+    /// Prepends all white nodes that `s` reaches to the list.
     fn visit(&mut self, s: usize, weights: &Matrix, hints: &mut Hints<'_, TopologicalSort>) {
         self.walk.begin(s);
         hints.push(self.hint());
@@ -172,7 +173,7 @@ impl Search {
     fn finish(&mut self) {
         let Search { topo, topo_head, walk } = self;
         walk.color[walk.u] = BLACK;
-        // While the list is empty, its head is no finished node.
+        // While the list is empty, `topo_head` is not a finished node.
         if walk.color[*topo_head] == BLACK {
             topo[walk.u] = *topo_head;
         }
@@ -185,9 +186,9 @@ mod tests {
     use super::*;
     use crate::{Cells, Problem, Recorder};
 
-    /// Figure 22.7 of the book: shirt, tie, jacket, belt, watch, undershorts, pants, shoes, socks are 0 to 8.
+    /// Figure 22.7 of the textbook; shirt, tie, jacket, belt, watch, undershorts, pants, shoes, socks are nodes 0 to 8.
     #[test]
-    fn dresses_professor_bumstead_in_the_order_of_the_book() {
+    fn finds_an_order_of_the_clothes_of_the_textbook() {
         let edges = [(5, 6), (5, 7), (6, 7), (6, 3), (3, 2), (0, 3), (0, 1), (1, 2), (8, 7)];
         let clothes = Graph { weights: Matrix::from_fn(9, |u, v| f64::from(edges.contains(&(u, v)))) };
         let mut recorder = Recorder::new::<TopologicalSort>();
@@ -209,7 +210,7 @@ mod tests {
         let reason = |topo, topo_head| result(topo, topo_head).expect_err("an incorrect output").to_string();
         assert_eq!(reason([2, 0, 2], 1), "node 0 comes after node 1, but has an edge to it");
         assert_eq!(reason([1, 2, 2], 1), "`topo_head` is 1, but the chain of `topo` starts elsewhere");
-        assert_eq!(reason([1, 2, 0], 0), "`topo` is not one chain through all nodes");
+        assert_eq!(reason([1, 2, 0], 0), "`topo` is not a single chain through all nodes");
     }
 
     #[test]

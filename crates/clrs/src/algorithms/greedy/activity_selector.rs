@@ -1,29 +1,30 @@
 //! Activity selection (Gavril 1972)
 //!
 //! # Idea
-//! Goes through the activities in the order in which they end, and takes each that does not begin before the last one taken has
-//! ended: what ends first leaves the most time for the others.
+//! Considers the activities in order of finish time and selects each one that does not start before the last selected one has
+//! finished. The activity that finishes first leaves the most time for the others.
 //!
 //! # One step
-//! One activity is taken or passed by.
+//! One activity is selected or skipped.
 //!
-//! # Steps
-//! `n + 1`: nothing is selected, then one per activity.
+//! # Number of steps
+//! `n + 1`: the empty selection, then one per activity.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 16.1.
 //!
-//! # What counts as right
-//! Any set of activities that do not overlap, as large as any. One may begin the moment another ends, and an activity of no
-//! length overlaps only what it lies inside of.
+//! # Correctness
+//! Any largest set of activities that do not overlap. An activity may start at the moment when another finishes, and an
+//! activity of length 0 overlaps only those that it lies strictly inside.
 //!
-//! # Differences
-//! The reference leaves the order of activities that end together to chance. Here they come in the order of their nodes, except
-//! that those of no length come last: after another that ends there they still fit, before it they would take its place. The
-//! benchmark draws neither unless numbers are cut to few decimals. An activity that ends before it begins is refused.
+//! # Differences from dm-clrs
+//! dm-clrs sorts with an unstable sort, so its order of equal finish times is unspecified. Here they are ordered by node,
+//! except that activities of length 0 come last: they still fit after another activity that finishes at that time, but would
+//! exclude it if they came before. The benchmark contains neither case unless `truncate_decimals` is set. An activity that
+//! finishes before it starts is rejected.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::cell::{Mask, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{Activities, InvalidProblem, UniformActivities, positions};
@@ -36,25 +37,25 @@ pub struct ActivitySelector;
 probes! {
     ActivitySelector;
     input {
-        /// place in the list of activities, from 0 to 1
+        /// position in the list of activities, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// when the activity begins
+        /// start time
         start as "s": Node<Scalar>,
-        /// when the activity ends
+        /// finish time
         finish as "f": Node<Scalar>,
     }
     output {
-        /// whether the activity takes place
+        /// whether the activity is selected
         selected: Node<Mask>,
     }
     hint {
-        /// predecessor in the list of activities
+        /// predecessor in the list of activities; the first node points to itself
         pred_h: Node<Pointer>,
-        /// whether the activity has been taken
+        /// whether the activity has been selected so far
         selected_h: Node<Mask>,
-        /// activity just looked at
+        /// activity just considered
         m: Node<MaskOne>,
-        /// activity taken last
+        /// activity selected last
         k: Node<MaskOne>,
     }
 }
@@ -85,14 +86,14 @@ impl Algorithm for ActivitySelector {
 
     fn run(Activities { start, finish }: &Activities, hints: &mut Hints<'_, Self>) -> Output {
         let n = start.len();
-        let pred = as_given(n);
+        let pred = initial_predecessors(n);
         let mut selected = vec![false; n];
         hints.push(Hint { pred_h: &pred, selected_h: &selected, m: 0, k: 0 });
 
         let mut by_finish: Vec<usize> = (0..n).collect();
         by_finish.sort_by(|&a, &b| {
-            let has_no_length = |activity: usize| start[activity] == finish[activity];
-            finish[a].partial_cmp(&finish[b]).expect("finite").then(has_no_length(a).cmp(&has_no_length(b)))
+            let is_instant = |activity: usize| start[activity] == finish[activity];
+            finish[a].partial_cmp(&finish[b]).expect("finite").then(is_instant(a).cmp(&is_instant(b)))
         });
         let mut k = by_finish[0];
         for &m in &by_finish {
@@ -106,23 +107,23 @@ impl Algorithm for ActivitySelector {
     }
 
     fn check(Activities { start, finish }: &Activities, Output { selected }: &Output) -> Result<(), CheckFailure> {
-        // From the end of time to its beginning: what begins last leaves the most time for the others.
+        // The same greedy choice in reverse time: the activity that starts last leaves the most time for the others.
         let mut by_start: Vec<usize> = (0..start.len()).collect();
         by_start.sort_by(|&a, &b| (start[b], finish[b]).partial_cmp(&(start[a], finish[a])).expect("finite"));
 
-        let (mut fit, mut first) = (0, f64::INFINITY);
+        let (mut maximum, mut earliest) = (0, f64::INFINITY);
         for &m in &by_start {
-            if finish[m] <= first {
-                fit += 1;
-                first = start[m];
+            if finish[m] <= earliest {
+                maximum += 1;
+                earliest = start[m];
             }
         }
-        let taken: Vec<usize> = by_start.into_iter().filter(|&m| selected[m]).collect();
-        for pair in taken.windows(2) {
+        let chosen: Vec<usize> = by_start.into_iter().filter(|&m| selected[m]).collect();
+        for pair in chosen.windows(2) {
             let (later, earlier) = (pair[0], pair[1]);
             ensure(finish[earlier] <= start[later], || format!("activities {earlier} and {later} overlap"))?;
         }
-        ensure(taken.len() == fit, || format!("{} activities are selected, but {fit} fit", taken.len()))
+        ensure(chosen.len() == maximum, || format!("{} activities are selected, but the maximum is {maximum}", chosen.len()))
     }
 }
 
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Cells, Recorder};
 
-    /// Section 16.1 of the textbook, which names two largest sets. It counts activities from 1.
+    /// Section 16.1 of the textbook, which gives two largest sets and counts activities from 1.
     #[test]
     fn selects_the_set_of_the_textbook_and_check_accepts_the_other_largest_set() {
         let problem = Activities {
@@ -150,13 +151,13 @@ mod tests {
         };
         assert_eq!(result(&[1, 4, 8, 11]), Ok(()));
         assert_eq!(result(&[2, 4, 9, 11]), Ok(()));
-        assert_eq!(result(&[3, 9, 11]), Err(CheckFailure("3 activities are selected, but 4 fit".into())));
+        assert_eq!(result(&[3, 9, 11]), Err(CheckFailure("3 activities are selected, but the maximum is 4".into())));
         assert_eq!(result(&[1, 2, 4, 8, 11]), Err(CheckFailure("activities 0 and 1 overlap".into())));
     }
 
-    /// Four activities with ends on a small grid: every subset is judged, and the run is right.
+    /// All sets of four activities with times on a small grid: compares every subset with brute force.
     #[test]
-    fn activities_of_no_length_and_equal_ends_are_no_trouble() {
+    fn activities_of_length_zero_and_equal_finish_times_are_solved() {
         const SPANS: [(f64, f64); 6] = [(0., 0.), (0., 1.), (1., 1.), (1., 2.), (0., 2.), (2., 2.)];
         let mut recorder = Recorder::new::<ActivitySelector>();
         for code in 0..SPANS.len().pow(4) {
@@ -165,19 +166,19 @@ mod tests {
             let Activities { start, finish } = &problem;
             let overlap = |a: usize, b: usize| finish[a] > start[b] && finish[b] > start[a];
             let fits = |set: &[bool]| (0..4).all(|a| (0..a).all(|b| !(set[a] && set[b] && overlap(a, b))));
-            let size = |set: &[bool]| set.iter().filter(|taken| **taken).count();
+            let size = |set: &[bool]| set.iter().filter(|selected| **selected).count();
 
             let sets: Vec<[bool; 4]> = (0..16).map(|bits| [1, 2, 4, 8].map(|bit| bits & bit != 0)).collect();
-            let most = sets.iter().filter(|set| fits(*set)).map(|set| size(set)).max();
+            let maximum = sets.iter().filter(|set| fits(*set)).map(|set| size(set)).max();
             for set in sets {
                 let accepted = ActivitySelector::check(&problem, &Output { selected: set.into() }).is_ok();
-                assert_eq!(accepted, fits(&set) && Some(size(&set)) == most, "{set:?} of {problem:?}");
+                assert_eq!(accepted, fits(&set) && Some(size(&set)) == maximum, "{set:?} of {problem:?}");
             }
             recorder.record::<ActivitySelector>(&problem).expect("a valid problem");
             let Some(Cells::Class(selected)) = recorder.last().and_then(|sample| sample.get("selected")) else {
-                panic!("a mask")
+                panic!("`selected` is a mask")
             };
-            let selected = selected.iter().map(|&taken| taken == 1).collect();
+            let selected = selected.iter().map(|&selected| selected == 1).collect();
             assert_eq!(ActivitySelector::check(&problem, &Output { selected }), Ok(()), "{problem:?}");
         }
     }
@@ -189,6 +190,6 @@ mod tests {
             ActivitySelector.record_json(json, &mut ActivitySelector.recorder()).expect_err("an invalid problem").to_string()
         };
         assert_eq!(reason(r#"{"start": [0, 2], "finish": [1, 1]}"#), "activity 1 finishes before it starts");
-        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1]}"#), "`start` has 2 values, `finish` has 1");
+        assert_eq!(reason(r#"{"start": [0, 2], "finish": [1]}"#), "`start` and `finish` have different lengths: 2 and 1");
     }
 }

@@ -1,28 +1,28 @@
 //! Binary search
 //!
 //! # Idea
-//! Compares the target with the key in the middle of a sorted array, and goes on in the half where it belongs.
+//! Compares the target with the middle key of a sorted array and continues in the half that the target belongs to.
 //!
 //! # One step
 //! One comparison halves the range from `low` to `high`.
 //!
-//! # Steps
-//! At most `1 + ceil(lg n)`: the whole range, then one per halving until one place is left.
+//! # Number of steps
+//! At most `1 + ceil(lg n)`: the full range, then one per halving until a single node is left.
 //!
 //! # Textbook
 //! CLRS 3rd ed., exercise 2.3-5.
 //!
-//! # What counts as right
-//! Any node that holds the smallest key not below the target; where all keys are below it, any that holds the largest. It does
-//! not matter which of equal keys is named.
+//! # Correctness
+//! Any node with the smallest key that is not less than the target or, if all keys are less, any node with the largest key. Any
+//! of several equal keys is accepted.
 //!
-//! # Differences
-//! The book asks for the place of the target itself, or for none. The target of the benchmark is almost never among the keys:
-//! as in the reference, the answer is the place where it would go in, and the last place where that is behind the end.
-//! The reference also searches arrays that are not sorted; they are refused here.
+//! # Differences from dm-clrs
+//! CLRS asks for the index of the target itself, or reports that it is absent. In the benchmark the target is almost never
+//! among the keys. As in dm-clrs, the result is its insertion position, or the last position if that is past the end. dm-clrs
+//! also runs on unsorted keys; they are rejected here.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::cell::{Graph, MaskOne, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{InvalidProblem, Lookup, UniformLookups, ensure_valid, positions};
@@ -35,25 +35,25 @@ pub struct BinarySearch;
 probes! {
     BinarySearch;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number in the array, none before a smaller one
+        /// key; no key is less than the one before
         key: Node<Scalar>,
-        /// number to look for
+        /// value to search for
         target: Graph<Scalar>,
     }
     output {
-        /// node with the smallest key that is not below the target
+        /// node with the smallest key not less than the target, or the last node
         found as "return": Node<MaskOne>,
     }
     hint {
-        /// predecessor in the array
+        /// predecessor in the array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// first node that can still be the answer
+        /// first node of the range
         low: Node<MaskOne>,
-        /// last node that can still be the answer
+        /// last node of the range
         high: Node<MaskOne>,
-        /// node in the middle, which will be compared next
+        /// middle node of the range, which is compared next
         mid: Node<MaskOne>,
     }
 }
@@ -88,7 +88,7 @@ impl Algorithm for BinarySearch {
     }
 
     fn run(Lookup { key, target }: &Lookup, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = as_given(key.len());
+        let pred = initial_predecessors(key.len());
         let (mut low, mut high) = (0, key.len() - 1);
         loop {
             let mid = usize::midpoint(low, high);
@@ -106,7 +106,7 @@ impl Algorithm for BinarySearch {
 
     fn check(Lookup { key, target }: &Lookup, &Output { found }: &Output) -> Result<(), CheckFailure> {
         let next = key.iter().copied().find(|x| x >= target).unwrap_or(key[key.len() - 1]);
-        ensure(key[found] == next, || format!("the key of node {found} is {}, not {next}", key[found]))
+        ensure(key[found] == next, || format!("the key of node {found} is {}, expected {next}", key[found]))
     }
 }
 
@@ -135,27 +135,27 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_first_key_that_is_not_below_the_target_or_the_last() {
+    fn finds_the_first_key_not_less_than_the_target_or_the_last_key() {
         let key = [1.0, 3.0, 3.0, 3.0, 9.0];
         let nodes = [0.0, 1.0, 2.0, 3.0, 4.0, 9.0, 10.0].map(|target| found(&key, target));
         assert_eq!(nodes, [0, 0, 1, 1, 4, 4, 4]);
     }
 
     #[test]
-    fn check_accepts_any_of_equal_keys_and_nothing_else() {
+    fn check_accepts_exactly_the_nodes_with_the_right_key() {
         let accepted = |key: &[f64], target| -> Vec<usize> {
             let problem = Lookup { key: key.to_vec(), target };
             (0..key.len()).filter(|&found| BinarySearch::check(&problem, &Output { found }).is_ok()).collect()
         };
         assert_eq!(accepted(&[1.0, 3.0, 3.0, 4.0], 2.0), [1, 2]);
-        assert_eq!(accepted(&[1.0, 3.0, 3.0], 5.0), [1, 2], "all are below");
+        assert_eq!(accepted(&[1.0, 3.0, 3.0], 5.0), [1, 2], "all keys are less than the target");
         assert_eq!(accepted(&[1.0, 3.0, 3.0], 0.0), [0]);
         let failure = BinarySearch::check(&Lookup { key: vec![1.0, 3.0], target: 2.0 }, &Output { found: 0 });
-        assert_eq!(failure, Err(CheckFailure("the key of node 0 is 1, not 3".into())));
+        assert_eq!(failure, Err(CheckFailure("the key of node 0 is 1, expected 3".into())));
     }
 
     #[test]
-    fn most_steps_are_reached() {
+    fn max_steps_is_attained() {
         for n in 1..20u32 {
             let mut recorder = Recorder::new::<BinarySearch>();
             let key: Vec<f64> = (0..n).map(f64::from).collect();

@@ -1,25 +1,25 @@
 //! Minimum
 //!
 //! # Idea
-//! Looks at the keys one by one and remembers the smallest.
+//! Scans the keys and keeps the smallest one so far.
 //!
 //! # One step
-//! One key is compared with the smallest before it.
+//! One key is compared with the smallest key before it.
 //!
-//! # Steps
-//! `n`: the first key is the smallest so far, then one per key from the second on.
+//! # Number of steps
+//! `n`: the first key, then one per comparison.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 9.1.
 //!
-//! # What counts as right
+//! # Correctness
 //! Any node with the smallest key.
 //!
-//! # Differences
+//! # Differences from dm-clrs
 //! None.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family, ensure};
-use crate::algorithms::array::as_given;
+use crate::algorithms::array::initial_predecessors;
 use crate::cell::{MaskOne, Node, Pointer, Scalar};
 use crate::probes;
 use crate::problems::{InvalidProblem, Keys, UniformKeys, positions};
@@ -32,9 +32,9 @@ pub struct Minimum;
 probes! {
     Minimum;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to compare
+        /// key to compare
         key: Node<Scalar>,
     }
     output {
@@ -42,11 +42,11 @@ probes! {
         min: Node<MaskOne>,
     }
     hint {
-        /// predecessor in the array
+        /// predecessor in the array; the first node points to itself
         pred_h: Node<Pointer>,
         /// node with the smallest key so far
         min_h: Node<MaskOne>,
-        /// node just compared
+        /// node of the key just compared
         i: Node<MaskOne>,
     }
 }
@@ -77,7 +77,7 @@ impl Algorithm for Minimum {
     }
 
     fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
-        let pred = as_given(key.len());
+        let pred = initial_predecessors(key.len());
         let mut min = 0;
         for i in 0..key.len() {
             if key[min] > key[i] {
@@ -90,7 +90,9 @@ impl Algorithm for Minimum {
 
     fn check(Keys { key }: &Keys, &Output { min }: &Output) -> Result<(), CheckFailure> {
         let smaller = key.iter().position(|&other| other < key[min]);
-        ensure(smaller.is_none(), || format!("node {min} is not the minimum: node {} is smaller", smaller.unwrap_or_default()))
+        ensure(smaller.is_none(), || {
+            format!("node {min} is not the minimum: the key of node {} is smaller", smaller.unwrap_or_default())
+        })
     }
 }
 
@@ -100,7 +102,7 @@ mod tests {
     use crate::{Cells, Recorder};
 
     #[test]
-    fn finds_the_first_of_equal_minima_and_check_accepts_the_other() {
+    fn finds_the_first_of_equal_minima_and_check_accepts_either() {
         let keys = Keys { key: vec![3.0, 1.0, 2.0, 1.0] };
         let mut recorder = Recorder::new::<Minimum>();
         recorder.record::<Minimum>(&keys).expect("a valid problem");
@@ -108,7 +110,7 @@ mod tests {
         assert_eq!(sample.get("min_h"), Some(Cells::Node(&[0, 1, 1, 1])));
         assert_eq!(sample.get("min"), Some(Cells::Node(&[1])));
         assert_eq!(Minimum::check(&keys, &Output { min: 3 }), Ok(()));
-        let failure = CheckFailure("node 2 is not the minimum: node 1 is smaller".into());
+        let failure = CheckFailure("node 2 is not the minimum: the key of node 1 is smaller".into());
         assert_eq!(Minimum::check(&keys, &Output { min: 2 }), Err(failure));
     }
 }

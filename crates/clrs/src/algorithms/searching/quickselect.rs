@@ -1,27 +1,27 @@
 //! Quickselect (Hoare 1961)
 //!
 //! # Idea
-//! Brings the keys that are not above the last one before it and the others behind it, as quicksort does, and goes on in the
-//! part that holds the median.
+//! Partitions the array around its last key, the pivot, as quicksort does, and continues in the side that contains the median.
 //!
 //! # One step
-//! One key is compared with the last one, the pivot, and joins the small ones at the front if it is not above it; or, when all
-//! are compared, the pivot goes between the parts.
+//! One key is compared with the pivot and moved to the front side if it is not greater; or, after all comparisons, the pivot is
+//! moved between the two sides.
 //!
-//! # Steps
-//! The sizes of all parts gone through, summed: at most `n (n + 1) / 2`, when every part is one key smaller than the one before.
+//! # Number of steps
+//! The sum of the sizes of all subarrays partitioned: at most `n(n + 1) / 2`, attained if every subarray is one key smaller
+//! than the one before.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 9.2, with the last key as the pivot instead of a random one.
 //!
-//! # What counts as right
-//! Any node whose key is the median, the one that `n / 2` keys (rounded down) precede in sorted order: of an even number of
-//! keys the upper one. It does not matter which of equal keys is named.
+//! # Correctness
+//! Any node whose key is the median: the key at index `floor(n / 2)` in sorted order, which is the upper median if `n` is even.
+//! Any of several equal keys is accepted.
 //!
-//! # Differences
-//! As in the reference, the first row is already after the first comparison. `i_rank` counts from the start of the array while a
-//! part is scanned, but from the start of the part once the pivot is in its place; `target` always counts from the start of
-//! the part.
+//! # Differences from dm-clrs
+//! None. As in dm-clrs, the first row is recorded after the first comparison. `i_rank` counts from the start of the array
+//! during the comparisons, but from the start of the subarray once the pivot is in its final position; `target` always counts
+//! from the start of the subarray.
 
 use std::cmp::Ordering;
 
@@ -39,29 +39,29 @@ pub struct Quickselect;
 probes! {
     Quickselect;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to select by
+        /// key to select by
         key: Node<Scalar>,
     }
     output {
-        /// node whose key is the median
+        /// node with the median key
         median: Node<MaskOne>,
     }
     hint {
-        /// predecessor in the array as it stands
+        /// predecessor in the current array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// node in the first place of the part
+        /// node at the first position of the subarray
         p: Node<MaskOne>,
-        /// node in the last place of the part
+        /// node at the last position of the subarray
         r: Node<MaskOne>,
-        /// node in the place where the next small key will go; in the end the pivot
+        /// node at the position for the next small key; at the end the pivot
         i: Node<MaskOne>,
-        /// node in the place just compared; in the end the last place
+        /// node at the position just compared; at the end the last position
         j: Node<MaskOne>,
-        /// place of `i`, over the number of nodes
+        /// position of `i`, divided by the number of nodes
         i_rank: Graph<Scalar>,
-        /// place in the part that the median would have, were it sorted, over the number of nodes
+        /// position of the median in the sorted subarray, divided by the number of nodes
         target: Graph<Scalar>,
         /// node that the others are compared with
         pivot: Node<MaskOne>,
@@ -98,9 +98,9 @@ impl Algorithm for Quickselect {
         let mut array = Array::new(key);
         let (mut p, mut r, mut target) = (0, n - 1, n / 2);
         loop {
-            let part = Part { n, p, r, target, pivot: array[r] };
-            let q = array.partition(p, r, |array, i, j| hints.push(part.hint(array, i, j, i)));
-            hints.push(part.hint(&array, q, r, q - p));
+            let subarray = Subarray { n, p, r, target, pivot: array[r] };
+            let q = array.partition(p, r, |array, i, j| hints.push(subarray.hint(array, i, j, i)));
+            hints.push(subarray.hint(&array, q, r, q - p));
             match target.cmp(&(q - p)) {
                 Ordering::Equal => return Output { median: array[q] },
                 Ordering::Less => r = q - 1,
@@ -121,8 +121,8 @@ impl Algorithm for Quickselect {
     }
 }
 
-/// The places from `p` to `r`, which are partitioned; what does not change meanwhile.
-struct Part {
+/// The subarray from `p` to `r`: the values that do not change while it is partitioned.
+struct Subarray {
     n: usize,
     p: usize,
     r: usize,
@@ -130,8 +130,8 @@ struct Part {
     pivot: usize,
 }
 
-impl Part {
-    /// The one place where a row is made.
+impl Subarray {
+    /// The hint row of the current state.
     fn hint<'a>(&self, array: &'a Array<'_>, i: usize, j: usize, i_rank: usize) -> Hint<'a> {
         Hint {
             pred_h: array.pred(),
@@ -151,26 +151,26 @@ mod tests {
     use super::*;
     use crate::{Cells, Recorder};
 
-    /// The part of figure 7.1 of the textbook, then 7 5 6 8 without its largest, then 5 alone.
+    /// Figure 7.1 of the textbook, then its right side 7 5 6 8, then 7 5 6, then 5 alone.
     #[test]
-    fn goes_on_in_the_part_that_holds_the_median() {
+    fn continues_in_the_side_that_contains_the_median() {
         let mut recorder = Recorder::new::<Quickselect>();
         recorder.record::<Quickselect>(&Keys { key: vec![2.0, 8.0, 7.0, 1.0, 3.0, 5.0, 6.0, 4.0] }).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("median"), Some(Cells::Node(&[5])));
         assert_eq!(sample.steps(), 8 + 4 + 3 + 1);
-        let Some(Cells::Node(pivot)) = sample.get("pivot") else { panic!("a node per row") };
+        let Some(Cells::Node(pivot)) = sample.get("pivot") else { panic!("one node per row") };
         assert_eq!(pivot, [[7; 8].as_slice(), &[1; 4], &[6; 3], &[5]].concat());
-        let Some(Cells::Scalar(target)) = sample.get("target") else { panic!("a number per row") };
+        let Some(Cells::Scalar(target)) = sample.get("target") else { panic!("one value per row") };
         assert_eq!(target, [[0.5; 8].as_slice(), &[0.0; 8]].concat());
-        let Some(Cells::Scalar(i_rank)) = sample.get("i_rank") else { panic!("a number per row") };
-        assert_eq!(i_rank[6..12], [0.375, 0.375, 0.625, 0.75, 0.875, 0.375], "of the array, but the closing rows of the part");
+        let Some(Cells::Scalar(i_rank)) = sample.get("i_rank") else { panic!("one value per row") };
+        assert_eq!(i_rank[6..12], [0.375, 0.375, 0.625, 0.75, 0.875, 0.375], "closing rows count from the start of the subarray");
     }
 
     #[test]
-    fn most_steps_are_reached() {
+    fn max_steps_is_attained() {
         for n in 1..20 {
-            // 1 2 3 0 4 5: the largest leave from the end, then the smallest one by one.
+            // 1 2 3 0 4 5: the largest keys are dropped one by one, then the smallest.
             let mut key = positions(n);
             key[..=n / 2].rotate_left(1);
             let mut recorder = Recorder::new::<Quickselect>();
@@ -180,12 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn check_accepts_any_node_that_holds_the_median() {
+    fn check_accepts_any_node_with_the_median_key() {
         let accepted = |key: &[f64]| -> Vec<usize> {
             let keys = Keys { key: key.to_vec() };
             (0..key.len()).filter(|&median| Quickselect::check(&keys, &Output { median }).is_ok()).collect()
         };
-        assert_eq!(accepted(&[4.0, 1.0, 3.0, 2.0]), [2], "the upper one of two");
+        assert_eq!(accepted(&[4.0, 1.0, 3.0, 2.0]), [2], "the upper median");
         assert_eq!(accepted(&[2.0, 0.0, 2.0, 2.0, 9.0]), [0, 2, 3]);
     }
 }

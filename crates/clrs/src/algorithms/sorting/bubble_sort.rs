@@ -1,23 +1,23 @@
 //! Bubble sort
 //!
 //! # Idea
-//! Sweeps from the end of the array to the front and exchanges neighbours that are out of order: each sweep brings the
-//! smallest of the remaining keys to its place.
+//! Sweeps from the end of the array to the front and exchanges adjacent keys that are out of order. Each sweep moves the
+//! smallest of the remaining keys to its final position.
 //!
 //! # One step
-//! One comparison of neighbours, and their exchange if the later key is smaller.
+//! Two adjacent keys are compared, and exchanged if the later one is smaller.
 //!
-//! # Steps
-//! `1 + n (n - 1) / 2`: the array as given, then one per comparison. A sweep that exchanges nothing does not end the run.
+//! # Number of steps
+//! `1 + n(n - 1) / 2`: the initial array, then one per comparison. A sweep without an exchange does not end the run.
 //!
 //! # Textbook
 //! CLRS 3rd ed., problem 2-2.
 //!
-//! # What counts as right
-//! Any order in which no key comes before a smaller one: equal keys may stand either way.
+//! # Correctness
+//! Any order with non-decreasing keys. Equal keys may appear in any order.
 //!
-//! # Differences
-//! None. As in the reference, `i` and `j` are the nodes that stand in the two places after the exchange.
+//! # Differences from dm-clrs
+//! None. As in dm-clrs, `i` and `j` are the nodes at these positions after the exchange.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::{Array, check_sorted};
@@ -33,21 +33,21 @@ pub struct BubbleSort;
 probes! {
     BubbleSort;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to sort by
+        /// key to sort by
         key: Node<Scalar>,
     }
     output {
-        /// predecessor in sorted order
+        /// predecessor in sorted order; the first node points to itself
         pred: Node<Permutation> as i64,
     }
     hint {
-        /// predecessor in the array as it stands
+        /// predecessor in the current array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// node in the place that the sweep will fill
+        /// node at the front position of the current sweep
         i: Node<MaskOne>,
-        /// node in the later of the two places compared
+        /// node at the later of the two positions compared
         j: Node<MaskOne>,
     }
 }

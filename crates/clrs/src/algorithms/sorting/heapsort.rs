@@ -1,28 +1,28 @@
 //! Heapsort (Williams 1964)
 //!
 //! # Idea
-//! Arranges the array as a heap, in which no key is above its parent's. Then takes the largest key away from the root, time
-//! and again, and lets the key that replaces it sink to where it belongs.
+//! Builds a max-heap, in which no key is larger than that of its parent. Then repeatedly moves the largest key from the root to
+//! the end of the array, and restores the heap property by sifting the new root down.
 //!
 //! # One step
-//! One key is compared with its children, and exchanged with the larger one if that is above it; or the root is exchanged
-//! with the last key of the heap, which then ends one place earlier.
+//! One node is compared with its children and exchanged with the larger child if the child has the larger key; or the root is
+//! exchanged with the last node of the heap, which then shrinks by one.
 //!
-//! # Steps
-//! `3 n - 1`, and one per exchange with a child: at most `n` less the ones of `n` in binary while the heap is built (the
-//! heights of all its nodes), and `floor(lg m)` each time that a key sinks in a heap of `m`. Some keys need all of them, for
-//! every `n` up to 8 at least.
+//! # Number of steps
+//! `3n - 1`, plus one per exchange with a child. Building the heap takes at most `n - popcount(n)` exchanges, the sum of the
+//! heights of all nodes; restoring a heap of `m` nodes takes at most `floor(lg m)`. The bound is tight at least for `n` up to
+//! 8.
 //!
 //! # Textbook
 //! CLRS 3rd ed., sections 6.2 to 6.4.
 //!
-//! # What counts as right
-//! Any order in which no key comes before a smaller one: equal keys may stand either way.
+//! # Correctness
+//! Any order with non-decreasing keys. Equal keys may appear in any order.
 //!
-//! # Differences
-//! The book builds the heap from the last parent on, the reference from the last leaf on, where nothing can happen. As in the
-//! reference, `largest` is node 0 whenever the root is taken away, places are named by the nodes that stand there now, and all
-//! marks are on the last node at first.
+//! # Differences from dm-clrs
+//! CLRS starts building the heap at the last parent; dm-clrs starts at the last leaf, where nothing changes, and so does this
+//! implementation. As in dm-clrs, positions are represented by the nodes that are there after the step, all positions are at
+//! the last node in the first row, and `largest` is node 0 when the root is extracted.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::{Array, check_sorted};
@@ -38,36 +38,36 @@ pub struct Heapsort;
 probes! {
     Heapsort;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to sort by
+        /// key to sort by
         key: Node<Scalar>,
     }
     output {
-        /// predecessor in sorted order
+        /// predecessor in sorted order; the first node points to itself
         pred: Node<Permutation> as i64,
     }
     hint {
-        /// predecessor in the array as it stands
+        /// predecessor in the current array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// parent in the heap; the node itself at the root and outside
+        /// parent in the heap; the node itself at the root and outside the heap
         parent: Node<Pointer>,
-        /// node in the place that the heap grows by; later the new root and the node that left, by turns
+        /// node at the position that is sifted down in phase 0; the new root in phase 1; the extracted node in phase 2
         i: Node<MaskOne>,
-        /// node in the place that was compared with its children; or the node that leaves
+        /// node at the position just compared with its children; the extracted node in phase 1
         j: Node<MaskOne>,
-        /// node that went down, or stayed; node 0 when one leaves
+        /// node that moved down, or stayed; node 0 in phase 1
         largest: Node<MaskOne>,
-        /// node in the last place of the heap
+        /// node at the last position of the heap
         heap_size: Node<MaskOne>,
-        /// 0 building the heap, 1 taking the root away, 2 mending the heap
+        /// 0 build the heap, 1 extract the root, 2 restore the heap property
         phase: Graph<Categorical<3>>,
     }
 }
 
 const BUILD: usize = 0;
-const TAKE: usize = 1;
-const MEND: usize = 2;
+const EXTRACT: usize = 1;
+const RESTORE: usize = 2;
 
 impl Algorithm for Heapsort {
     const NAME: &'static str = "heapsort";
@@ -90,8 +90,8 @@ impl Algorithm for Heapsort {
 
     fn max_steps(n: usize) -> usize {
         let building = n - n.count_ones() as usize;
-        let mending: usize = (1..n).map(|m| m.ilog2() as usize).sum();
-        (3 * n).saturating_sub(1) + building + mending
+        let restoring: usize = (1..n).map(|m| m.ilog2() as usize).sum();
+        (3 * n).saturating_sub(1) + building + restoring
     }
 
     fn run(Keys { key }: &Keys, hints: &mut Hints<'_, Self>) -> Output {
@@ -104,8 +104,8 @@ impl Algorithm for Heapsort {
         for i in (1..n).rev() {
             heap.size -= 1;
             heap.swap(0, i);
-            hints.push(heap.hint(0, i, 0, TAKE));
-            heap.max_heapify(0, i, MEND, hints);
+            hints.push(heap.hint(0, i, 0, EXTRACT));
+            heap.max_heapify(0, i, RESTORE, hints);
         }
         Output { pred: heap.array.into_pred() }
     }
@@ -115,7 +115,7 @@ impl Algorithm for Heapsort {
     }
 }
 
-/// The first `size` places of the array; the children of place `i` are `2 i + 1` and `2 i + 2`.
+/// The first `size` positions of the array. The children of position `i` are `2 i + 1` and `2 i + 2`.
 struct Heap<'k> {
     array: Array<'k>,
     parent: Vec<usize>,
@@ -128,7 +128,7 @@ impl<'k> Heap<'k> {
         Heap { array: Array::new(key), parent: (0..n).map(parent).collect(), size: n }
     }
 
-    /// The one place where a row is made: `i` and `j` are places, `largest` is a node.
+    /// The hint row of the current state; `i` and `j` are positions, `largest` is a node.
     fn hint(&self, i: usize, j: usize, largest: usize, phase: usize) -> Hint<'_> {
         Hint {
             pred_h: self.array.pred(),
@@ -141,7 +141,7 @@ impl<'k> Heap<'k> {
         }
     }
 
-    /// Lets the key at a place sink until no child is above it. `round` is the place that all its rows tell as `i`.
+    /// Sifts the key at `index` down until no child is larger. All rows record the position `round` as `i`.
     fn max_heapify(&mut self, index: usize, round: usize, phase: usize, hints: &mut Hints<'_, Heapsort>) {
         let mut i = index;
         loop {
@@ -155,7 +155,7 @@ impl<'k> Heap<'k> {
         }
     }
 
-    /// The place of the largest key among a place and its children. The first of equals wins.
+    /// Position of the largest key among `i` and its children; the first of equal keys.
     fn largest(&self, i: usize) -> usize {
         let mut largest = i;
         for child in [2 * i + 1, 2 * i + 2] {
@@ -166,7 +166,8 @@ impl<'k> Heap<'k> {
         largest
     }
 
-    /// Exchanges two elements and mends the pointers around them. What has left the heap was its root: it points to itself.
+    /// Exchanges two elements and updates the parent pointers around them. An extracted node was the root, so it
+    /// already points to itself.
     fn swap(&mut self, one: usize, other: usize) {
         if one == other {
             return;
@@ -182,7 +183,7 @@ impl<'k> Heap<'k> {
     }
 }
 
-/// The parent's place; the root is its own.
+/// Position of the parent; the root is its own parent.
 fn parent(index: usize) -> usize {
     index.saturating_sub(1) / 2
 }
@@ -192,23 +193,23 @@ mod tests {
     use super::*;
     use crate::{Cells, Recorder};
 
-    /// Figure 6.3 of the textbook: the last row of the first phase holds the heap 16 14 10 8 7 9 3 2 4 1.
+    /// Figure 6.3 of the textbook: the last row of phase 0 is the heap 16 14 10 8 7 9 3 2 4 1.
     #[test]
     fn builds_the_heap_of_the_textbook() {
         let mut recorder = Recorder::new::<Heapsort>();
         let key = vec![4.0, 1.0, 3.0, 2.0, 16.0, 9.0, 10.0, 14.0, 8.0, 7.0];
         recorder.record::<Heapsort>(&Keys { key }).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Class(phase)) = sample.get("phase") else { panic!("a class per row") };
-        let built = phase.iter().rposition(|&phase| phase == 0).expect("built first");
-        let Some(Cells::Node(pred)) = sample.get("pred_h") else { panic!("pointers") };
-        let Some(Cells::Node(parent)) = sample.get("parent") else { panic!("pointers") };
+        let Some(Cells::Class(phase)) = sample.get("phase") else { panic!("`phase` is a class") };
+        let built = phase.iter().rposition(|&phase| phase == 0).expect("the heap is built first");
+        let Some(Cells::Node(pred)) = sample.get("pred_h") else { panic!("`pred_h` and `parent` are pointers") };
+        let Some(Cells::Node(parent)) = sample.get("parent") else { panic!("`pred_h` and `parent` are pointers") };
         assert_eq!(pred[built * 10..][..10], [3, 0, 5, 2, 4, 9, 7, 4, 6, 8]);
         assert_eq!(parent[built * 10..][..10], [8, 9, 6, 8, 4, 6, 4, 4, 7, 7]);
     }
 
     #[test]
-    fn most_steps_are_reached() {
+    fn max_steps_is_attained() {
         for (n, key) in [(2, vec![0., 1.]), (5, vec![0., 1., 2., 4., 3.]), (8, vec![0., 1., 2., 4., 3., 6., 5., 7.])] {
             let mut recorder = Recorder::new::<Heapsort>();
             recorder.record::<Heapsort>(&Keys { key }).expect("a valid problem");

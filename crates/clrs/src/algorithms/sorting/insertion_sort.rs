@@ -1,22 +1,22 @@
 //! Insertion sort
 //!
 //! # Idea
-//! Takes the keys one by one and slots each into the sorted prefix before it.
+//! Takes the keys one by one and inserts each into the sorted prefix before it.
 //!
 //! # One step
-//! One key finds its place. Shifting the larger keys is part of the step: a network can look at the whole prefix at once.
+//! One key is inserted. Shifting the larger keys is part of the step, since a network can process the entire prefix at once.
 //!
-//! # Steps
-//! `n`: the array as given, then one per key from the second on.
+//! # Number of steps
+//! `n`: the initial array, then one per key from the second on.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 2.1.
 //!
-//! # What counts as right
-//! Any order in which no key comes before a smaller one: equal keys may stand either way.
+//! # Correctness
+//! Any order with non-decreasing keys. Equal keys may appear in any order.
 //!
-//! # Differences
-//! None. As in the reference, `i` is the node that stood in the slot, which is `j` itself when nothing moved.
+//! # Differences from dm-clrs
+//! None. As in dm-clrs, `i` is the node that was at the insertion position; if nothing moved, that is `j` itself.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::check_sorted;
@@ -33,21 +33,21 @@ pub struct InsertionSort;
 probes! {
     InsertionSort;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to sort by
+        /// key to sort by
         key: Node<Scalar>,
     }
     output {
-        /// predecessor in sorted order
+        /// predecessor in sorted order; the first node points to itself
         pred: Node<Permutation> as i64,
     }
     hint {
-        /// predecessor in the array as it stands
+        /// predecessor in the current array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// node that stood where the key was slotted in
+        /// node that was at the position where the key was inserted
         i: Node<MaskOne>,
-        /// key being inserted
+        /// node of the inserted key
         j: Node<MaskOne>,
     }
 }
@@ -81,9 +81,9 @@ impl Algorithm for InsertionSort {
         order::predecessors_into(&sorted, &mut pred);
         hints.push(Hint { pred_h: &pred, i: 0, j: 0 });
         for j in 1..key.len() {
-            let slot = sorted[..j].iter().rposition(|&node| key[node] <= key[j]).map_or(0, |before| before + 1);
-            let displaced = sorted[slot];
-            sorted[slot..=j].rotate_right(1);
+            let position = sorted[..j].iter().rposition(|&node| key[node] <= key[j]).map_or(0, |before| before + 1);
+            let displaced = sorted[position];
+            sorted[position..=j].rotate_right(1);
             order::predecessors_into(&sorted, &mut pred);
             hints.push(Hint { pred_h: &pred, i: displaced, j });
         }

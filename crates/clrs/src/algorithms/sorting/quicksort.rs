@@ -1,24 +1,25 @@
 //! Quicksort (Hoare 1962)
 //!
 //! # Idea
-//! Brings the keys that are not above the last one before it and the others behind it, and does the same with both parts.
+//! Partitions the array around its last key, the pivot: keys not greater than the pivot move before it, the others after it.
+//! Then sorts both sides in the same way.
 //!
 //! # One step
-//! One key is compared with the last one, the pivot, and joins the small ones at the front if it is not above it; or, when all
-//! are compared, the pivot goes between the parts.
+//! One key is compared with the pivot and moved to the front side if it is not greater; or, after all comparisons, the pivot is
+//! moved between the two sides.
 //!
-//! # Steps
-//! The sizes of all parts of two keys or more, summed: at most `n (n + 1) / 2 - 1`, which sorted keys need.
+//! # Number of steps
+//! The sum of the sizes of all subarrays of at least two keys: at most `n(n + 1) / 2 - 1`, which sorted keys attain.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 7.1.
 //!
-//! # What counts as right
-//! Any order in which no key comes before a smaller one: equal keys may stand either way.
+//! # Correctness
+//! Any order with non-decreasing keys. Equal keys may appear in any order.
 //!
-//! # Differences
-//! As in the reference, the first row is already after the first comparison, and places are named by the nodes that stand there
-//! now: the node of `p` can change while a part is scanned. One key alone has nothing to tell, and is refused.
+//! # Differences from dm-clrs
+//! As in dm-clrs, the first row is recorded after the first comparison, and positions are represented by the nodes that are
+//! there after the step, so `p` can change while a subarray is partitioned. A single key has no steps and is rejected.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::array::{Array, check_sorted};
@@ -34,25 +35,25 @@ pub struct Quicksort;
 probes! {
     Quicksort;
     input {
-        /// place in the array, from 0 to 1
+        /// position in the array, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// number to sort by
+        /// key to sort by
         key: Node<Scalar>,
     }
     output {
-        /// predecessor in sorted order
+        /// predecessor in sorted order; the first node points to itself
         pred: Node<Permutation> as i64,
     }
     hint {
-        /// predecessor in the array as it stands
+        /// predecessor in the current array; the first node points to itself
         pred_h: Node<Pointer>,
-        /// node in the first place of the part
+        /// node at the first position of the subarray
         p: Node<MaskOne>,
-        /// node in the last place of the part
+        /// node at the last position of the subarray
         r: Node<MaskOne>,
-        /// node in the place where the next small key will go; in the end the pivot
+        /// node at the position for the next small key; at the end the pivot
         i: Node<MaskOne>,
-        /// node in the place just compared; in the end the last place
+        /// node at the position just compared; at the end the last position
         j: Node<MaskOne>,
     }
 }
@@ -92,17 +93,17 @@ impl Algorithm for Quicksort {
     }
 }
 
-/// Sorts the places from `p` to `r`.
+/// Sorts the positions from `p` to `r`.
 fn quicksort(array: &mut Array<'_>, p: usize, r: usize, hints: &mut Hints<'_, Quicksort>) {
     if p < r {
         let q = array.partition(p, r, |array, i, j| hints.push(hint(array, p, r, i, j)));
         hints.push(hint(array, p, r, q, r));
-        quicksort(array, p, q.saturating_sub(1), hints); // where `q` is 0 this is one place
+        quicksort(array, p, q.saturating_sub(1), hints); // if `q` is 0, this is a single position
         quicksort(array, q + 1, r, hints);
     }
 }
 
-/// The row that tells four places.
+/// The hint row of four positions.
 fn hint<'a>(array: &'a Array<'_>, p: usize, r: usize, i: usize, j: usize) -> Hint<'a> {
     Hint { pred_h: array.pred(), p: array[p], r: array[r], i: array[i], j: array[j] }
 }
@@ -112,21 +113,21 @@ mod tests {
     use super::*;
     use crate::{Cells, Recorder};
 
-    /// Figure 7.1 of the textbook: eight rows, then the parts 2 1 3 and 7 5 6 8.
+    /// Figure 7.1 of the textbook: eight rows, then the subarrays 2 1 3 and 7 5 6 8.
     #[test]
     fn partitions_as_the_textbook_does() {
         let mut recorder = Recorder::new::<Quicksort>();
         recorder.record::<Quicksort>(&Keys { key: vec![2.0, 8.0, 7.0, 1.0, 3.0, 5.0, 6.0, 4.0] }).expect("a valid problem");
         let sample = recorder.last().expect("a recorded sample");
-        let Some(Cells::Node(i)) = sample.get("i") else { panic!("a node per row") };
-        let Some(Cells::Node(j)) = sample.get("j") else { panic!("a node per row") };
+        let Some(Cells::Node(i)) = sample.get("i") else { panic!("one node per row") };
+        let Some(Cells::Node(j)) = sample.get("j") else { panic!("one node per row") };
         assert_eq!(i[..8], [1, 1, 1, 2, 1, 1, 1, 7]);
         assert_eq!(j[..8], [0, 1, 2, 1, 2, 5, 6, 1]);
         assert_eq!(sample.get("pred"), Some(Cells::Node(&[3, 2, 6, 3, 0, 7, 5, 4])));
     }
 
     #[test]
-    fn sorted_keys_take_the_most_steps() {
+    fn sorted_keys_attain_max_steps() {
         for n in 2..9 {
             let mut recorder = Recorder::new::<Quicksort>();
             recorder.record::<Quicksort>(&Keys { key: positions(n) }).expect("a valid problem");
@@ -136,8 +137,8 @@ mod tests {
 
     #[test]
     fn one_key_is_rejected() {
-        let alone = Keys { key: vec![1.0] };
-        let rejected = Recorder::new::<Quicksort>().record::<Quicksort>(&alone).expect_err("nothing to tell");
+        let single = Keys { key: vec![1.0] };
+        let rejected = Recorder::new::<Quicksort>().record::<Quicksort>(&single).expect_err("no steps");
         assert_eq!(rejected.to_string(), "quicksort needs at least 2 nodes, found 1");
     }
 }

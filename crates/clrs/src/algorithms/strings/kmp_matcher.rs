@@ -1,28 +1,28 @@
 //! Knuth-Morris-Pratt string matching
 //!
 //! # Idea
-//! Finds for each prefix of the pattern its longest proper border: a prefix that is also its suffix. Where the text differs
-//! from what the pattern asks for next, the match goes on from the border, and no letter of the text is read twice.
+//! Finds for each prefix of the pattern its longest proper border: a shorter prefix that is also a suffix of it. On a mismatch,
+//! the search continues from the border of the matched prefix, so that no letter of the text is read twice.
 //!
 //! # One step
-//! While the pattern is prepared: a prefix falls back to a shorter border, or the border of a prefix is known. While the text
-//! is read: the next letter is looked at, or the match falls back.
+//! In phase 0, the pattern is preprocessed: a border falls back to a shorter one, or the border of a prefix is found. In phase
+//! 1, the text is scanned: the next letter is read, or the matched prefix falls back to its border.
 //!
-//! # Steps
-//! At most `2n - 1`. After the start there is one step per letter, the pattern's first not counted; and what falls back must
-//! have grown before, by one letter at a time, so no more steps fall back than there are letters.
+//! # Number of steps
+//! At most `2n - 1`: the initial state, one per letter except the pattern's first, and one per fallback. A fallback shortens a
+//! border or match that grew by at most one per letter, so there are at most `n - 1` fallbacks.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 32.4; Knuth, Morris and Pratt 1977.
 //!
-//! # What counts as right
-//! The first letter of the leftmost match. A later match is not what is asked for. Where the pattern does not occur, its own
-//! first letter says so.
+//! # Correctness
+//! The first letter of the leftmost match; later matches are not accepted. If the pattern does not occur, the pattern's first
+//! letter.
 //!
-//! # Differences
-//! Patterns longer than the text are refused. As in the reference, borders and matches are told by their last letter, with a
-//! mark (`is_reset`, `k_reset`, `q_reset`) where they are empty; `k` stays as it was while the text is read; and `q` starts
-//! at the pattern's second letter, at the first if there is no other.
+//! # Differences from dm-clrs
+//! Patterns longer than the text are rejected. As in dm-clrs, borders and matched prefixes are represented by their last
+//! letter, with a mask (`is_reset`, `k_reset`, `q_reset`) for empty ones; `k` does not change in phase 1; and `q` starts at the
+//! pattern's second letter, or at the first if it is the only one.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::two_strings;
@@ -38,37 +38,37 @@ pub struct KmpMatcher;
 probes! {
     KmpMatcher;
     input {
-        /// whether the letter is of the pattern
+        /// whether the letter belongs to the pattern
         string: Node<Mask>,
-        /// place in its string, from 0 to 1
+        /// position in its string, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// letter
+        /// letter: 0 to 3 for a to d
         key: Node<Categorical<4>>,
     }
     output {
-        /// first letter of the leftmost match; the pattern's first letter where there is none
+        /// first letter of the leftmost match, or of the pattern if there is no match
         found as "match": Node<MaskOne>,
     }
     hint {
-        /// letter before in its string
+        /// predecessor in its string; the first letter points to itself
         pred_h: Node<Pointer>,
-        /// last letter of the longest border of the prefix that ends here, itself while not known
+        /// last letter of the longest border of the prefix that ends here; the node itself until known
         pi: Node<Pointer>,
         /// whether that border is empty
         is_reset: Node<Mask>,
-        /// last letter of the border being tried
+        /// last letter of the current border
         k: Node<MaskOne>,
-        /// whether that border is empty
+        /// whether the current border is empty
         k_reset: Graph<Mask>,
-        /// last letter of the prefix, or of what the text matches
+        /// last letter of the current prefix (phase 0) or of the matched prefix (phase 1)
         q: Node<MaskOne>,
-        /// whether the text matches nothing
+        /// whether the matched prefix is empty; true in phase 0
         q_reset: Graph<Mask>,
-        /// first place of the text that a match ending here would have
+        /// text position where a match that ends at `i` would start
         s: Node<MaskOne>,
         /// letter of the text being read
         i: Node<MaskOne>,
-        /// whether the text is being read
+        /// 0 preprocess the pattern, 1 scan the text
         phase: Graph<Mask>,
     }
 }
@@ -89,7 +89,7 @@ impl Algorithm for KmpMatcher {
 
     fn input(StringSearch { text, pattern }: &StringSearch) -> Input {
         Input {
-            string: two_strings::which(text, pattern),
+            string: two_strings::in_second(text, pattern),
             pos: two_strings::string_positions(text, pattern),
             key: two_strings::letters(text, pattern),
         }
@@ -116,23 +116,23 @@ impl Algorithm for KmpMatcher {
     }
 }
 
-/// Prefixes of the pattern, borders among them, are named by their last letter; the empty one is `None`.
+/// Prefixes of the pattern, including borders, are represented by the index of their last letter; `None` is the empty prefix.
 struct Matcher<'s> {
     text: &'s [usize],
     pattern: &'s [usize],
     pred: Vec<usize>,
-    /// Borders, over all nodes.
+    /// Last node of the border of each prefix.
     pi: Vec<usize>,
     is_reset: Vec<bool>,
-    /// The border being tried.
+    /// The current border.
     border: Option<usize>,
-    /// The prefix whose border is looked for; the first letter once all are known.
+    /// The prefix whose border is being computed; 0 while the text is scanned.
     prefix: usize,
-    /// What the text matches.
+    /// The prefix matched in the text.
     matched: Option<usize>,
     s: usize,
     i: usize,
-    reads_text: bool,
+    scanning: bool,
 }
 
 impl<'s> Matcher<'s> {
@@ -149,11 +149,11 @@ impl<'s> Matcher<'s> {
             matched: None,
             s: 0,
             i: 0,
-            reads_text: false,
+            scanning: false,
         }
     }
 
-    /// The one place where a row is made.
+    /// The hint row of the current state.
     fn hint(&self) -> Hint<'_> {
         let head = self.text.len();
         Hint {
@@ -166,10 +166,11 @@ impl<'s> Matcher<'s> {
             q_reset: self.matched.is_none(),
             s: self.s,
             i: self.i,
-            phase: self.reads_text,
+            phase: self.scanning,
         }
     }
 
+    /// Computes the borders of all prefixes.
     fn find_borders(&mut self, hints: &mut Hints<'_, KmpMatcher>) {
         let pattern = self.pattern;
         for q in 1..pattern.len() {
@@ -188,9 +189,10 @@ impl<'s> Matcher<'s> {
         }
     }
 
+    /// Scans the text and returns the start of the leftmost match.
     fn find_match(&mut self, hints: &mut Hints<'_, KmpMatcher>) -> Option<usize> {
         let (text, pattern) = (self.text, self.pattern);
-        self.reads_text = true;
+        self.scanning = true;
         self.prefix = 0;
         for (i, &letter) in text.iter().enumerate() {
             self.i = i;
@@ -211,14 +213,14 @@ impl<'s> Matcher<'s> {
         None
     }
 
-    /// The border of a prefix, found before.
+    /// The longest border of a prefix, which is already known.
     fn longest_border(&self, prefix: usize) -> Option<usize> {
         let node = self.text.len() + prefix;
         if self.is_reset[node] { None } else { Some(self.pi[node] - self.text.len()) }
     }
 }
 
-/// The letter that comes after a prefix.
+/// Index of the letter after a prefix.
 fn after(prefix: Option<usize>) -> usize {
     prefix.map_or(0, |last| last + 1)
 }
@@ -244,13 +246,13 @@ mod tests {
         assert_eq!(sample.get("q_reset"), Some(Cells::Class(&[1, 1, 1, 0, 1, 0])));
     }
 
-    /// CLRS figure 32.11, its pattern ababaca: borders of length 0, 0, 1, 2, 3, 0, 1.
+    /// CLRS figure 32.11. The borders of the pattern ababaca have lengths 0, 0, 1, 2, 3, 0, 1.
     #[test]
-    fn knows_the_borders_of_the_textbooks_pattern() {
+    fn finds_the_borders_of_the_textbook() {
         let recorder = run(r#"{"text": "abababacaba", "pattern": "ababaca"}"#);
         let sample = recorder.last().expect("a recorded sample");
         let (Some(Cells::Node(pi)), Some(Cells::Class(is_reset))) = (sample.get("pi"), sample.get("is_reset")) else {
-            panic!("rows")
+            panic!("pointers and a mask")
         };
         assert_eq!(pi[pi.len() - 7..], [0, 0, 0, 1, 2, 0, 0].map(|border| 11 + border));
         assert_eq!(is_reset[is_reset.len() - 7..], [1, 1, 0, 0, 0, 1, 0]);
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn one_letter_patterns_and_texts_without_a_match_end() {
+    fn one_letter_patterns_and_missing_patterns_are_handled() {
         assert_eq!(
             run(r#"{"text": "a", "pattern": "a"}"#).last().expect("a recorded sample").get("match"),
             Some(Cells::Node(&[0]))
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn check_accepts_the_leftmost_match_and_no_other() {
+    fn check_accepts_only_the_leftmost_match() {
         let recorder = run(r#"{"text": "aaa", "pattern": "a"}"#);
         let sample = recorder.last().expect("a recorded sample");
         for node in 0..4 {

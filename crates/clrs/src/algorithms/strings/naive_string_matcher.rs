@@ -1,25 +1,25 @@
 //! Naive string matching
 //!
 //! # Idea
-//! Lays the pattern at each place of the text in turn, and compares letter by letter until one differs or all agree.
+//! Tries the pattern at each position of the text in turn, and compares letter by letter until one differs or all are equal.
 //!
 //! # One step
-//! One comparison of two letters.
+//! Two letters are compared.
 //!
-//! # Steps
-//! One per comparison. A pattern of `m` letters has `n - 2m + 1` places in a text of `n - m`, and no more than `m`
-//! comparisons at each: never more than `m(n - 2m + 1)`, which is at most `(n + 1)² / 8`.
+//! # Number of steps
+//! One per comparison. A pattern of `m` letters has `n - 2m + 1` possible positions in a text of `n - m` letters, with at most
+//! `m` comparisons each: at most `m(n - 2m + 1)` in total, which is at most `(n + 1)² / 8`.
 //!
 //! # Textbook
 //! CLRS 3rd ed., section 32.1.
 //!
-//! # What counts as right
-//! The first letter of the leftmost match. A later match is not what is asked for. Where the pattern does not occur, its own
-//! first letter says so.
+//! # Correctness
+//! The first letter of the leftmost match; later matches are not accepted. If the pattern does not occur, the pattern's first
+//! letter.
 //!
-//! # Differences
-//! The reference breaks off where there is no match, which its sampler never draws. Here the answer is then the pattern's
-//! first letter, as in the reference's `kmp_matcher`. Patterns longer than the text are refused.
+//! # Differences from dm-clrs
+//! dm-clrs fails if there is no match, which its sampler never generates. Here the result is then the pattern's first letter,
+//! as in dm-clrs's `kmp_matcher`. Patterns longer than the text are rejected.
 
 use crate::algorithm::{Algorithm, CheckFailure, Family};
 use crate::algorithms::two_strings;
@@ -35,21 +35,21 @@ pub struct NaiveStringMatcher;
 probes! {
     NaiveStringMatcher;
     input {
-        /// whether the letter is of the pattern
+        /// whether the letter belongs to the pattern
         string: Node<Mask>,
-        /// place in its string, from 0 to 1
+        /// position in its string, scaled to [0, 1)
         pos: Node<Scalar>,
-        /// letter
+        /// letter: 0 to 3 for a to d
         key: Node<Categorical<4>>,
     }
     output {
-        /// first letter of the leftmost match; the pattern's first letter where there is none
+        /// first letter of the leftmost match, or of the pattern if there is no match
         found as "match": Node<MaskOne>,
     }
     hint {
-        /// letter before in its string
+        /// predecessor in its string; the first letter points to itself
         pred_h: Node<Pointer>,
-        /// place in the text where the pattern lies
+        /// text position where the pattern is tried
         s: Node<MaskOne>,
         /// letter of the text being compared
         i: Node<MaskOne>,
@@ -74,7 +74,7 @@ impl Algorithm for NaiveStringMatcher {
 
     fn input(StringSearch { text, pattern }: &StringSearch) -> Input {
         Input {
-            string: two_strings::which(text, pattern),
+            string: two_strings::in_second(text, pattern),
             pos: two_strings::string_positions(text, pattern),
             key: two_strings::letters(text, pattern),
         }
@@ -92,15 +92,15 @@ impl Algorithm for NaiveStringMatcher {
     fn run(StringSearch { text, pattern }: &StringSearch, hints: &mut Hints<'_, Self>) -> Output {
         let pred = two_strings::predecessors(text, pattern);
         for s in 0..=text.len() - pattern.len() {
-            let mut agree = 0;
-            while agree < pattern.len() {
-                hints.push(Hint { pred_h: &pred, s, i: s + agree, j: text.len() + agree });
-                if text[s + agree] != pattern[agree] {
+            let mut matched = 0;
+            while matched < pattern.len() {
+                hints.push(Hint { pred_h: &pred, s, i: s + matched, j: text.len() + matched });
+                if text[s + matched] != pattern[matched] {
                     break;
                 }
-                agree += 1;
+                matched += 1;
             }
-            if agree == pattern.len() {
+            if matched == pattern.len() {
                 return Output { found: s };
             }
         }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_match_the_answer_is_the_patterns_first_letter() {
+    fn without_a_match_the_result_is_the_patterns_first_letter() {
         let recorder = run(r#"{"text": "aaa", "pattern": "ab"}"#);
         let sample = recorder.last().expect("a recorded sample");
         assert_eq!(sample.get("match"), Some(Cells::Node(&[3])));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn check_accepts_the_leftmost_match_and_no_other() {
+    fn check_accepts_only_the_leftmost_match() {
         let recorder = run(r#"{"text": "aaa", "pattern": "a"}"#);
         let sample = recorder.last().expect("a recorded sample");
         for node in 0..4 {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_must_fit() {
+    fn invalid_strings_are_rejected() {
         let reason = |json| {
             NaiveStringMatcher.record_json(json, &mut NaiveStringMatcher.recorder()).expect_err("an invalid problem").to_string()
         };
@@ -162,7 +162,7 @@ mod tests {
         assert!(reason(r#"{"text": "aB", "pattern": "a"}"#).contains("`B` is not one of the letters a, b, c, d"));
     }
 
-    /// The needle's whole range is looked at, where the reference would fail only by chance.
+    /// Checks the full range of random lengths; the reference fails only when a length that does not fit is drawn.
     #[test]
     fn patterns_that_do_not_fit_are_rejected_before_sampling() {
         let rejected = |size, options: &[&str]| {

@@ -1,7 +1,7 @@
-"""The form of golden files: JSON whose numbers are exact, one array per line.
+"""The format of golden files: JSON with exact numbers, one array per line.
 
-Numbers are the shortest decimals that give the same double back; whole ones have no point, NaN is null. An array says its dtype
-and shape and gives its values flat, in C order.
+A number is the shortest decimal that parses to the same double; integers have no decimal point, NaN is null. An array has its
+dtype, its shape and its values in C order.
 """
 import json
 import math
@@ -27,16 +27,17 @@ def number(x):
     return x
 
 
-def point(stage, of):
+def point(stage, data_point):
     """A data point of the reference."""
-    return {"stage": stage, "name": of.name, "location": of.location, "type": of.type_, **array(of.data)}
+    fields = {"name": data_point.name, "location": data_point.location, "type": data_point.type_}
+    return {"stage": stage, **fields, **array(data_point.data)}
 
 
 def batch(feedback):
-    """A feedback of the reference: its data points in the order of a spec (inputs, outputs, hints), and what goes with them."""
+    """A `Feedback` of the reference: its data points in the order of a spec (inputs, outputs, hints), lengths or chunk boundaries."""
     features = feedback.features
     stages = (("input", features.inputs), ("output", feedback.outputs), ("hint", features.hints))
-    recorded = {"arrays": [point(stage, of) for stage, points in stages for of in points]}
+    recorded = {"arrays": [point(stage, data_point) for stage, points in stages for data_point in points]}
     for name in ("lengths", "is_first", "is_last"):
         if hasattr(features, name):
             recorded[name] = array(getattr(features, name))
@@ -44,12 +45,12 @@ def batch(feedback):
 
 
 def text(value):
-    """JSON with a line for each thing that holds no other."""
+    """JSON with one line per value that contains no objects."""
     return _text(value, "") + "\n"
 
 
 def _text(value, indent):
-    if not _holds_objects(value):
+    if not _contains_objects(value):
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     inner = indent + " "
     if isinstance(value, dict):
@@ -59,6 +60,6 @@ def _text(value, indent):
     return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
 
 
-def _holds_objects(value):
+def _contains_objects(value):
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(isinstance(item, dict) or _holds_objects(item) for item in items)
+    return any(isinstance(item, dict) or _contains_objects(item) for item in items)

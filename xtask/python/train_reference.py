@@ -1,10 +1,11 @@
-"""Trains the reference as the recipe `paper-2022` says, to see how well it learns itself.
+"""Trains the reference with the recipe `paper-2022`.
 
-    learn_with_reference.py ALGORITHM --out FOLDER [--processor mpnn] [--steps 10000] [--seed 1] [--every 500]
+    train_reference.py ALGORITHM --out FOLDER [--processor mpnn] [--steps 10000] [--seed 1] [--every 500]
 
-Batches are those of `clrs train`: the training set in its order, epoch after epoch. A line of JSON with the loss is printed, and a
-pickle `STEP.pkl` written, every so many steps, from 0 on; `clrs` judges it faster than the reference does (docs/weights.md). The recipe's feedback
-lets gradients of scalar hints through, which this version of the reference stops: where there are such hints, the two differ.
+The batches are those of `clrs train`: the training set in its order, epoch after epoch. Prints the loss as a line of JSON and
+writes the pickle `STEP.pkl` every `--every` steps, from step 0. `clrs eval` evaluates the parameters faster than the reference
+does (docs/weights.md). The recipe passes gradients through fed-back scalar hints; this version of the reference stops them, so
+algorithms with scalar hints train differently.
 """
 import argparse
 import json
@@ -18,7 +19,7 @@ from reference import build, samplers, samples
 SAMPLES = 1000
 BATCH = 32
 RECIPE = {"feedback": "hard", "teacher_forcing": 0.5, "init": "default"}
-"""Where `paper-2022` is not as the defaults of recordings."""
+"""Fields of `paper-2022` that differ from the defaults of fixtures."""
 
 
 def main():
@@ -31,22 +32,22 @@ def main():
     parser.add_argument("--every", type=int, default=500)
     arguments = parser.parse_args()
     sampler, spec = build(arguments.algorithm, SAMPLES, 1, 16)
-    spec, whole = samplers.process_permutations(spec, iter([sampler.next()]), False)
-    whole = next(whole)
-    first = samples(whole, range(BATCH))
+    spec, training_set = samplers.process_permutations(spec, iter([sampler.next()]), False)
+    training_set = next(training_set)
+    first = samples(training_set, range(BATCH))
     case = network.DEFAULTS | {"processor": arguments.processor} | RECIPE
     model = network.build_model(case, [spec], [first], grad_clip=0.0)
     model.checkpoint_path = str(arguments.out)
     model.init([first.features], arguments.seed)
     model.save_model("0.pkl")
-    key, begun = jax.random.PRNGKey(arguments.seed), time.monotonic()
+    key, start = jax.random.PRNGKey(arguments.seed), time.monotonic()
     for step in range(1, arguments.steps + 1):
-        key, now = jax.random.split(key)
-        batch = samples(whole, [(BATCH * (step - 1) + i) % SAMPLES for i in range(BATCH)])
-        loss = float(model.feedback(now, batch, 0))
+        key, step_key = jax.random.split(key)
+        batch = samples(training_set, [(BATCH * (step - 1) + i) % SAMPLES for i in range(BATCH)])
+        loss = float(model.feedback(step_key, batch, 0))
         if step % arguments.every == 0 or step == arguments.steps:
             model.save_model(f"{step}.pkl")
-            print(json.dumps({"step": step, "loss": loss, "seconds": round(time.monotonic() - begun)}), flush=True)
+            print(json.dumps({"step": step, "loss": loss, "seconds": round(time.monotonic() - start)}), flush=True)
 
 
 if __name__ == "__main__":

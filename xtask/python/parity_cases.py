@@ -1,4 +1,4 @@
-"""Which cases `parity.py` compares: every algorithm at many sizes, every option, every way to draw batches, every transform."""
+"""The cases that `parity.py` compares: every algorithm at many sizes, all options, all ways to draw batches, all transforms."""
 import dataclasses
 
 from reference import ALGORITHMS, specs
@@ -6,7 +6,7 @@ from reference import ALGORITHMS, specs
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One call of `clrs sample`, and what the reference is asked for the same."""
+    """One call of `clrs sample` and the equivalent call of the reference."""
 
     algorithm: str
     size: int
@@ -21,37 +21,37 @@ class Case:
     chunk_length: int = 8
 
     def arguments(self):
-        """The call, without the binary and the file."""
-        words = ["sample", self.algorithm, "--size", str(self.size), "--seed", str(self.seed)]
-        words += ["--stream"] if self.stream else ["--count", str(self.count)]
-        words += ["--track-max-steps"] if self.track_max_steps else []
+        """Arguments of the call, without the binary and the file."""
+        arguments = ["sample", self.algorithm, "--size", str(self.size), "--seed", str(self.seed)]
+        arguments += ["--stream"] if self.stream else ["--count", str(self.count)]
+        arguments += ["--track-max-steps"] if self.track_max_steps else []
         for name, value in self.options:
             values = value if isinstance(value, tuple) else (value,)
-            words += ["--set", f"{name}={','.join(map(repr, values))}"]
-        words += ["--next", ",".join(map(str, self.next))] if self.next else []
-        words += ["--transform", ",".join(self.transforms)] if self.transforms else []
-        words += ["--position-seed", str(self.position_seed)] if "random_pos" in self.transforms else []
-        words += ["--chunk-length", str(self.chunk_length)] if "chunk" in self.transforms else []
-        return words
+            arguments += ["--set", f"{name}={','.join(map(repr, values))}"]
+        arguments += ["--next", ",".join(map(str, self.next))] if self.next else []
+        arguments += ["--transform", ",".join(self.transforms)] if self.transforms else []
+        arguments += ["--position-seed", str(self.position_seed)] if "random_pos" in self.transforms else []
+        arguments += ["--chunk-length", str(self.chunk_length)] if "chunk" in self.transforms else []
+        return arguments
 
 
 STRINGS = ("naive_string_matcher", "kmp_matcher")
 HULLS = ("graham_scan", "jarvis_march")
 SORTS = tuple(name for name, spec in specs.SPECS.items() if any(t == "should_be_permutation" for _, _, t in spec.values()))
 PRED_AS_INPUT = tuple(name for name, spec in specs.SPECS.items() if "pred_h" in spec and name not in (*SORTS, "quickselect"))
-# The reference's default sort decides between equal keys, and not the same way on every processor.
+# The order of equal keys is that of the reference's default sort, which differs between CPUs.
 SORTED_BY_ARGSORT = (
     "activity_selector", "task_scheduling", "mst_kruskal", "mst_prim", "dijkstra", "strongly_connected_components"
 )
 
 RANGE = (("low", (-2.5, 0.25)), ("high", (1.75, 40.0)))
-# Not below 0, where the reference takes the root of a negative product; and low is not high, for equal weights are ties.
+# At least 0, since the reference takes the square root of a product; low below high, since equal weights are ties.
 WEIGHTS = (("low", (0.25, 0.6)), ("high", (0.75, 20.0)))
 P = (("p", ((0.1, 0.9), 0.35, (0.5, 0.2, 0.7, 0.0, 1.0))),)
 
 OPTIONS = {
     **{name: RANGE for name in (*SORTS, "quickselect", "minimum", "binary_search")},
-    "matrix_chain_order": WEIGHTS,  # the reference multiplies matrices of negative dimensions, ours refuses them
+    "matrix_chain_order": WEIGHTS,  # the reference accepts negative dimensions, ours refuses them
     "find_maximum_subarray": (("low", (-5.0, 0.0)), ("high", (0.5, 3.0))),
     "find_maximum_subarray_kadane": (("low", (-5.0, 0.0)), ("high", (0.5, 3.0))),
     "lcs_length": (("length_2", (3, 9)), ("chars", (2, 1))),
@@ -78,14 +78,14 @@ OPTIONS = {
         for name in HULLS
     },
 }
-"""Every option of every algorithm with values that are not its default; the first is for the small matrix."""
+"""Values other than the default of every option of every algorithm. The small matrix uses the first of them."""
 
 OUTGROWN = ("quickselect", 10, 15)
-"""A stream whose later batches are longer than all thousand samples drawn before: algorithm, size, seed."""
+"""Algorithm, size and seed of a stream whose later batches are longer than the 1,000 samples drawn first."""
 
 
 def small():
-    """What every change is tested with: half a minute, nearly all of it the reference's."""
+    """The matrix of `cargo xtask test`. It takes half a minute, nearly all of it in the reference."""
     for algorithm in ALGORITHMS:
         for size in range(1, 9):
             yield Case(algorithm, size, seed=size, count=20)
@@ -102,7 +102,7 @@ def small():
 
 
 def full():
-    """Also large sizes, other seeds, and every value of every option at several sizes."""
+    """Also large sizes, more seeds, and every value of every option at several sizes."""
     yield from small()
     for algorithm in ALGORITHMS:
         for seed in range(5, 15):
@@ -125,8 +125,8 @@ def with_options(algorithm, sizes, values, count):
             for value in candidates[values]:
                 yield Case(algorithm, size, seed=11, count=count, options=((name, value),))
         if len(OPTIONS[algorithm]) > 1:
-            together = tuple((name, candidates[0]) for name, candidates in OPTIONS[algorithm])
-            yield Case(algorithm, size, seed=12, count=count, options=together)
+            combined = tuple((name, candidates[0]) for name, candidates in OPTIONS[algorithm])
+            yield Case(algorithm, size, seed=12, count=count, options=combined)
 
 
 def truncated(algorithm, size, count):
@@ -142,7 +142,7 @@ def streams():
 
 
 def refused():
-    """What the reference fails at is a mistake of the user's: ours says so."""
+    """Cases in which the reference fails. Ours must report a user error."""
     yield Case("bfs", 5, seed=1, count=3, next=(4,))
     yield Case("lcs_length", 8, seed=1, options=(("chars", 9),))
     for algorithm in STRINGS:
@@ -169,6 +169,6 @@ def transformed():
             algorithm, size, seed=5, stream=True, next=(3,) * 5, transforms=("chunk",), chunk_length=length
         )
     yield Case("bfs", 6, seed=6, count=5, next=(3,) * 4, transforms=("chunk",))
-    all_of_them = ("random_pos", "pred_as_input", "permutations", "chunk")
-    yield Case("minimum", 6, seed=7, stream=True, next=(4,) * 3, transforms=all_of_them)
+    all_transforms = ("random_pos", "pred_as_input", "permutations", "chunk")
+    yield Case("minimum", 6, seed=7, stream=True, next=(4,) * 3, transforms=all_transforms)
     yield Case("heapsort", 5, seed=8, stream=True, next=(2,) * 3, transforms=("random_pos", "permutations", "chunk"))

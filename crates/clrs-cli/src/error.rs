@@ -1,0 +1,58 @@
+//! Errors as they are printed: one line, with the way out.
+
+use std::error::Error;
+use std::io;
+
+use anyhow::{Result, anyhow};
+use clrs_store::generate::GenerateError;
+use clrs_store::{StoreError, StoreErrorKind};
+
+/// Adds the flag that resolves an error, if the verb has one. Library errors do not mention flags.
+pub(crate) trait Advise<T> {
+    /// Mentions `--force` if it would help.
+    fn advise_force(self) -> Result<T>;
+}
+
+/// Errors of writing a file. Other errors that replacing a file resolves concern files that are read.
+impl<T> Advise<T> for Result<T, StoreError> {
+    fn advise_force(self) -> Result<T> {
+        self.map_err(|error| advise(matches!(error.kind, StoreErrorKind::Exists), error))
+    }
+}
+
+impl<T> Advise<T> for Result<T, GenerateError> {
+    fn advise_force(self) -> Result<T> {
+        self.map_err(|error| advise(error.is_resolved_by_replacing(), error))
+    }
+}
+
+fn advise(helps: bool, error: impl Error + Send + Sync + 'static) -> anyhow::Error {
+    if helps { anyhow!("{error}; --force replaces it") } else { error.into() }
+}
+
+/// Whether the output could not be written because its reader has gone.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| io_kind(cause) == Some(io::ErrorKind::BrokenPipe))
+}
+
+/// The error and its causes, without causes that only repeat the text before.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    // Errors of files name their file: only those of standard output get here without a context.
+    if error.chain().next().is_some_and(|error| io_kind(error).is_some()) {
+        line += "cannot write to standard output";
+    }
+    for cause in error.chain().map(ToString::to_string) {
+        let cause = if cause.contains('\n') { cause.split_whitespace().collect::<Vec<_>>().join(" ") } else { cause };
+        if !line.contains(&cause) {
+            line += if line.is_empty() { "" } else { ": " };
+            line += &cause;
+        }
+    }
+    line
+}
+
+fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
+    let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    io.or_else(|| error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind))
+}
