@@ -41,14 +41,13 @@ fn with_generated(text: &str, name: &str, content: &str) -> String {
 
 /// Name and first comment sentence of every shipped recipe.
 fn shipped() -> String {
-    let mut table = String::from("| recipe | description |\n|---|---|\n");
-    for (name, text) in SHIPPED {
+    let row = |(name, text): &(&str, &str)| {
         let comment: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
         let comment = comment.join(" ");
         let sentence = comment.split_once(". ").map_or(&*comment, |(sentence, _)| sentence);
-        table += &format!("| [`{name}`](../crates/clrs-nn/recipes/{name}.toml) | {}. |\n", sentence.trim_end_matches('.'));
-    }
-    table
+        format!("| [`{name}`](../crates/clrs-nn/recipes/{name}.toml) | {}. |\n", sentence.trim_end_matches('.'))
+    };
+    format!("| recipe | description |\n|---|---|\n{}", SHIPPED.iter().map(row).collect::<String>())
 }
 
 fn field_tables() -> String {
@@ -71,9 +70,7 @@ fn row(FieldDoc { name, default, description, .. }: &FieldDoc) -> String {
 }
 
 fn processors() -> String {
-    let mut table = String::from("| processor | description |\n|---|---|\n");
-    for entry in ProcessorRegistry::builtin().iter() {
-        table += &format!("| `{}` | {} |\n", entry.name, entry.description);
-    }
-    table
+    let registry = ProcessorRegistry::builtin();
+    let rows = registry.iter().map(|entry| format!("| `{}` | {} |\n", entry.name, entry.description));
+    format!("| processor | description |\n|---|---|\n{}", rows.collect::<String>())
 }

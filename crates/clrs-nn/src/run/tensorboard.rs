@@ -36,7 +36,7 @@ struct Summary {
 struct SummaryValue {
     #[prost(string, tag = "1")]
     tag: String,
-    /// Always present: TensorBoard ignores a value without it, and a plain field of 0 is not written.
+    /// Always present: `TensorBoard` ignores a value without it, and a plain field of 0 is not written.
     #[prost(float, optional, tag = "2")]
     simple_value: Option<f32>,
 }
