@@ -38,7 +38,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// The error and its causes, without causes that only repeat the text before.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
-    // Errors of files name their file: only those of standard output reach this place as they are.
+    // Errors of files name their file: only those of standard output get here without a context.
     if error.chain().next().is_some_and(|error| io_kind(error).is_some()) {
         line += "cannot write to standard output";
     }

@@ -1,4 +1,5 @@
 //! The binary `clrs`: one file per verb, which translates between the command line and the libraries.
+#![expect(clippy::doc_markdown, reason = "doc comments of arguments are help texts")]
 
 mod arguments;
 mod error;

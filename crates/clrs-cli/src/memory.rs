@@ -4,8 +4,7 @@ use anyhow::{Result, ensure};
 use clrs::sampling::{Sampler, SamplerOptions};
 use clrs::{AnyAlgorithm, Spec, Trajectories};
 
-/// Most memory that the samples of a command may take. Above what the benchmark needs, and below what would fill a large machine
-/// without a word.
+/// Maximum memory of the samples of a command: far above what the benchmark needs.
 const MAX_BYTES: u128 = 16 << 30;
 
 /// Bytes of a cell of a dense array.

@@ -36,7 +36,9 @@ struct Schema {
 impl Schema {
     fn of(values: &[Value]) -> Schema {
         let mut schema = Schema::default();
-        values.iter().for_each(|value| schema.add(value));
+        for value in values {
+            schema.add(value);
+        }
         schema
     }
 
@@ -48,7 +50,9 @@ impl Schema {
             Value::String(_) => "string",
             Value::Array(items) => {
                 let schema = self.items.get_or_insert_default();
-                items.iter().for_each(|item| schema.add(item));
+                for item in items {
+                    schema.add(item);
+                }
                 "array"
             }
             Value::Object(fields) => {

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{clrs, path, refusal, run, stdout, text};
+use common::{clrs, path, refusal, run, stdout, text, wait_until};
 use tempfile::TempDir;
 
 /// A directory with one small set, `data/bfs_n4_s1.arrow`.
@@ -153,6 +153,28 @@ fn large_exports_are_announced() {
     stdout(&run(&["generate", "--algorithms", "bfs", "--count", "10", "--out", path(&small)]));
     let output = run(&["export", path(&small), "--format", "npz", "--quiet", "--out", path(&dir.path().join("out"))]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_an_export_and_leaves_nothing_incomplete() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (data, out) = (dir.path().join("data"), dir.path().join("out"));
+    stdout(&run(&["generate", "--algorithms", "bfs", "-n", "64", "--count", "4000", "--name", "train", "--out", path(&data)]));
+    let mut command = clrs(&["export", path(&data), "--format", "tfds", "--quiet", "--out", path(&out)]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    assert!(wait_until(&mut child, || has_partial(&out)));
+    let output = common::interrupt(child);
+    let lines = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && lines.contains("stopped; 0 of 1 set complete. Repeat"), "{lines}");
+    assert!(!has_partial(&out));
+}
+
+/// Whether there is a temporary file or directory below a directory.
+fn has_partial(dir: &Path) -> bool {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_partial = |path: &Path| path.extension().is_some_and(|extension| extension == "partial");
+    entries.into_iter().any(|path| is_partial(&path) || (path.is_dir() && has_partial(&path)))
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn mistakes_are_refused_in_one_line_and_nothing_is_lost() {
     refused(&triplets, "`triplet_features` must be at most 16384");
     let batch = ["train", "--algorithms", "bfs", "--set", "batch_size=1000000000000000000", "--out", out];
     refused(&batch, "`batch_size` must be at most 524288");
-    refused(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "device `abacus`");
+    refused(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "unknown device `abacus`");
     refused(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` must contain at least one size");
     refused(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "`heads` must divide `hidden`");
     refused(&["train", "paper-2022", "--algorithms", "bfs", "--set", "batch_size=1001", "--out", out], "has 1000 samples");

@@ -361,7 +361,7 @@ fn check_cached(dataset: &DatasetSpec, path: &Path, progress: &dyn Progress) -> 
             &expected.options,
             &expected.shard,
         )
-        || header.spec != requested.spec
+        || !header.spec.same_probes(&requested.spec)
     {
         return Err(conflict("generated with other settings".into()));
     }

@@ -120,7 +120,7 @@ fn invalid_directories_are_refused() {
     assert!(huge.contains("record 0 is corrupt") || huge.contains("nodes"), "{huge}");
 
     std::fs::rename(root.join("clrs_dataset/bfs_val"), root.join("clrs_dataset/simplex_val")).expect("renamed");
-    assert_eq!(error_kind(&root, &out), "no algorithm is called `simplex`");
+    assert_eq!(error_kind(&root, &out), "unknown algorithm `simplex`");
 }
 
 #[test]

@@ -32,11 +32,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let algorithm = arguments::algorithm(&arguments.algorithm)?;
-    let problem = match &arguments.problem {
-        Some(path) => read_problem(path, algorithm.name())?,
-        None => sample_problem(algorithm, arguments.sampling.size, arguments.sampling.seed, &arguments.sampling.options()?)?,
+    let trace = if let Some(path) = &arguments.problem {
+        let problem = read_problem(path, algorithm.name())?;
+        Trace::record(algorithm, &problem).with_context(|| display(path))?
+    } else {
+        let Sampling { size, seed, .. } = arguments.sampling;
+        Trace::record(algorithm, &sample_problem(algorithm, size, seed, &arguments.sampling.options()?)?)?
     };
-    let trace = Trace::record(algorithm, &problem)?;
     if arguments.json {
         let mut out = std::io::stdout().lock();
         serde_json::to_writer(&mut out, &trace)?;
@@ -66,8 +68,12 @@ fn read_problem(path: &Path, algorithm: &str) -> Result<String> {
     };
     let Some(problem) = trace.remove("problem") else { return Ok(text) };
     let of = trace.get("algorithm").and_then(Value::as_str).unwrap_or(algorithm);
-    ensure!(of == algorithm, "{}: a trace of {of}, not of {algorithm}", path.display());
+    ensure!(of == algorithm, "{}: a trace of {of}, not of {algorithm}", display(path));
     Ok(problem.to_string())
+}
+
+fn display(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
 fn read_stdin() -> Result<String> {

@@ -48,7 +48,7 @@ pub(crate) fn path(path: &Path) -> &str {
 
 /// Waits until a condition holds, or the process has ended. Returns whether it is still running.
 pub(crate) fn wait_until(child: &mut Child, condition: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + Duration::from_mins(2);
     while !condition() {
         if child.try_wait().expect("the process can be queried").is_some() {
             return false;

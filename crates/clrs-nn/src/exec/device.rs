@@ -1,4 +1,4 @@
-//! Where networks are computed: on the CPU, or on what else this crate was built for (the features `wgpu` and `cuda`).
+//! Devices that networks are computed on: the CPU, and those of the features `wgpu` and `cuda`.
 
 pub use burn::tensor::Device;
 
@@ -11,21 +11,21 @@ pub const NAMES: &[&str] = &[
     "cuda",
 ];
 
-/// Why nothing can be computed there.
+/// Why a device cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum DeviceError {
-    #[error("there is no device `{0}` in this build, which has {list}; cargo's features `wgpu` and `cuda` add these", list = NAMES.join(", "))]
+    #[error("unknown device `{0}`; this build has {list} (the cargo features `wgpu` and `cuda` add more)", list = NAMES.join(", "))]
     Unknown(String),
     #[cfg(feature = "wgpu")]
-    #[error("wgpu finds no device; on Linux it needs a Vulkan driver, such as Debian's mesa-vulkan-drivers")]
+    #[error("wgpu found no device; on Linux it needs a Vulkan driver, such as Debian's mesa-vulkan-drivers")]
     Wgpu(#[from] burn::tensor::wgpu::WgpuInitError),
     #[cfg(feature = "cuda")]
-    #[error("there is no NVIDIA card, or no driver for it")]
+    #[error("no NVIDIA card or driver found")]
     Cuda,
 }
 
-/// A device by its name, ready. One process opens each of them once.
+/// Opens a device by name. A process opens each of them once.
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     match name {
         "cpu" => Ok(Device::flex()),
