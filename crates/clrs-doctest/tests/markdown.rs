@@ -26,7 +26,7 @@ fn listings_equal_their_files() {
             let (file, after) = after.split_once(" -->\n```rust\n").expect("a Rust listing after the marker");
             let (_, after) = after.split_once("```\n").expect("the end of the listing");
             let content = fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-            updated += &format!("{before}<!-- listing: {file} -->\n```rust\n{content}```\n");
+            updated += &[before, "<!-- listing: ", file, " -->\n```rust\n", &content, "```\n"].concat();
             rest = after;
             count += 1;
         }
