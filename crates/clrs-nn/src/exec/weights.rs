@@ -3,7 +3,7 @@
 //! All encoders are linear: the encoding of a node is `x E + e`, where `x` holds the few raw channels of its probes. A layer on
 //! top computes `(x E + e) W + b = x (E W) + (e W + b)`. So an edge carries its raw channels and never `H` encoded values. The
 //! products `E W` are *folded weights*, computed once for all micro-batches of a batch. Micro-batches accumulate gradients of folded
-//! weights, and [`gradients`] unfolds these into gradients of parameters, once per update.
+//! weights, and `gradients` unfolds these into gradients of parameters, once per update.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! The rollout: the network is applied once per step of the algorithm, until every sample has ended.
 //!
 //! Step `t` reads hint `t` (the first is always the true one) and predicts hint `t + 1`. One loop serves training, evaluation
-//! and chunks; *when a sample ends* is an [`EndPolicy`]. Samples that have ended are dropped from the batch. dm-clrs computes all
+//! and chunks; *when a sample ends* is an `EndPolicy`. Samples that have ended are dropped from the batch. dm-clrs computes all
 //! steps for all samples and masks; the results are the same.
 
 use burn::tensor::{Tensor, TensorData};
