@@ -2,9 +2,9 @@
 //!
 //! Nothing in the other crates knows them: [`registries`] adds them to the built-in ones, and recipes name them like any other.
 
-mod mean;
-mod nearly_sorted;
-mod selection_sort;
+pub mod mean;
+pub mod nearly_sorted;
+pub mod selection_sort;
 
 use clrs_nn::Registries;
 
