@@ -23,7 +23,7 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 MB = 1e6
 GB = 1e9
-PARTS = ("training", "evaluation")
+PHASES = ("training", "evaluation")
 TOLERANCES = {"loss": 1e-5, "gradients": 1e-4, "logits": 1e-4, "decisions": 0}
 NO_MEMORY = (
     "RESOURCE_EXHAUSTED", "Out of memory", "bad_alloc", "MemoryError", "Cannot allocate memory", "Unable to allocate",
@@ -45,7 +45,7 @@ def main():
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--data", choices=("generalist", "canonical"), default="generalist")
-    parser.add_argument("--only", choices=PARTS, help="only this part")
+    parser.add_argument("--only", choices=PHASES, help="only this phase")
     parser.add_argument("--tries", type=int, default=20, help="seeds to try for a case without near-ties; 0 takes the seed as it is")
     parser.add_argument("--memory", type=float, help="memory limit of the reference in GB; by default four fifths of the available memory")
     parser.add_argument("--no-fused", action="store_true", help="run ours without fused operations")
@@ -61,7 +61,7 @@ def main():
             }  # fmt: skip
             rows.append(compare(case, arguments))
             print(lines(rows[-1]), flush=True)
-            means = {part: geometric_mean([row[part]["ratio"] for row in rows if part in row]) for part in PARTS}
+            means = {phase: geometric_mean([row[phase]["ratio"] for row in rows if phase in row]) for phase in PHASES}
             if arguments.json:  # after every case, in case a later one fails
                 report = {
                     "cores": os.cpu_count(), "fused": not arguments.no_fused, "rounds": arguments.rounds,
@@ -75,7 +75,7 @@ def main():
 
 
 def compare(case, arguments):
-    parts = (arguments.only,) if arguments.only else PARTS
+    phases = (arguments.only,) if arguments.only else PHASES
     reference = Reference(arguments.memory)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "fixture.safetensors"
@@ -91,16 +91,16 @@ def compare(case, arguments):
         recorded = json.loads(recorded.splitlines()[-1])
         case = case | {"seed": recorded["seed"]}
         row = {"case": case, "unsteadiness": recorded.get("unsteadiness"), "differences": {}}
-        for part in parts:
+        for phase in phases:
             # Ours is timed before and after the reference, since the speed of a machine changes over time. It is fast enough for
             # twice as many rounds, and allocates memory in the first ones.
-            command = [arguments.ours, str(path), part, str(2 * arguments.rounds), *["no-fused"] * arguments.no_fused]
+            command = [arguments.ours, str(path), phase, str(2 * arguments.rounds), *["no-fused"] * arguments.no_fused]
             before = json.loads(run(command))
-            theirs = reference.run(["--case", json.dumps(case), "--time", str(arguments.rounds), "--only", part])
+            theirs = reference.run(["--case", json.dumps(case), "--time", str(arguments.rounds), "--only", phase])
             ours = json.loads(run(command))
             ours["milliseconds"] = before["milliseconds"] + ours["milliseconds"]
-            row[part] = side_by_side(part, theirs and json.loads(theirs.splitlines()[-1]), ours)
-            row["differences"] |= row[part]["ours"].pop("differences") or {}
+            row[phase] = side_by_side(phase, theirs and json.loads(theirs.splitlines()[-1]), ours)
+            row["differences"] |= row[phase]["ours"].pop("differences") or {}
     differences = row["differences"]
     tolerances = TOLERANCES | {"gradients": max(TOLERANCES["gradients"], row["unsteadiness"] or 0.0)}
     # JSON has null for NaN.
@@ -109,12 +109,12 @@ def compare(case, arguments):
     return row
 
 
-def side_by_side(part, theirs, ours):
-    """Results of both programs for one part; `None` for the reference if it runs out of memory."""
+def side_by_side(phase, theirs, ours):
+    """Results of both programs for one phase; `None` for the reference if it runs out of memory."""
     milliseconds = statistics.median(ours["milliseconds"])
     found = {"reference": None, "ours": ours, "ratio": None, "gflops": None, "share_of_peak": None}
     if theirs:
-        found["reference"] = theirs.pop(part) | theirs
+        found["reference"] = theirs.pop(phase) | theirs
         found["reference"]["first_seconds"] += theirs["initialise_seconds"]
         found["ratio"] = statistics.median(found["reference"]["milliseconds"]) / milliseconds
     if ours["operations"]:
@@ -168,8 +168,8 @@ def geometric_mean(ratios):
 
 
 def summary(rows, means):
-    count = lambda part: sum(part in row and row[part]["ratio"] is not None for row in rows)
-    text = [f"{part} {mean:.1f}x (of {count(part)})" for part, mean in means.items() if mean]
+    count = lambda phase: sum(phase in row and row[phase]["ratio"] is not None for row in rows)
+    text = [f"{phase} {mean:.1f}x (of {count(phase)})" for phase, mean in means.items() if mean]
     return f"geometric mean of the ratios: {', '.join(text) or '-'}"
 
 
@@ -181,25 +181,25 @@ HEAD = (
 
 
 def lines(row):
-    """One line per part."""
+    """One line per phase."""
     names = f"{row['case']['algorithm']:30}{row['case']['processor']:16}"
-    parts = [part for part in PARTS if part in row]
-    return "\n".join((names if part == parts[0] else " " * len(names)) + line(row, part) for part in parts)
+    phases = [phase for phase in PHASES if phase in row]
+    return "\n".join((names if phase == phases[0] else " " * len(names)) + line(row, phase) for phase in phases)
 
 
-def line(row, part):
-    found, median = row[part], statistics.median
+def line(row, phase):
+    found, median = row[phase], statistics.median
     theirs, ours = found["reference"], found["ours"]
     show = lambda value, text: "-" if value is None else text.format(value)
-    names = ("loss", "gradients") if part == "training" else ("logits", "decisions")
+    names = ("loss", "gradients") if phase == "training" else ("logits", "decisions")
     formats = {"decisions": "{}"}
     differences = ", ".join(
         f"{name} {show(row['differences'][name], formats.get(name, '{:.1e}'))}" for name in names if name in row["differences"]
     )
-    if part == "training" and differences and row["unsteadiness"] is not None:
+    if phase == "training" and differences and row["unsteadiness"] is not None:
         differences += f" (unsteadiness of the reference: {row['unsteadiness']:.1e})"
     return (
-        f"{part:10} {'does not fit' if theirs is None else format(median(theirs['milliseconds']), '.1f'):>12} "
+        f"{phase:10} {'does not fit' if theirs is None else format(median(theirs['milliseconds']), '.1f'):>12} "
         f"{median(ours['milliseconds']):7.1f} {show(found['ratio'], '{:.1f}x'):>6} "
         f"{show(found['gflops'], '{:.1f}'):>8} {show(found['share_of_peak'], '{:.0%}'):>5} "
         f"{show(theirs and theirs['peak_bytes'] / MB, '{:.0f}'):>13} {ours['peak_bytes'] / MB:7.0f} "

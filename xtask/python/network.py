@@ -52,8 +52,8 @@ PERTURBATION = 1e-6
 MAX_UNSTEADINESS = 2e-5
 TRIES = 20
 
-PARTS = ("training", "evaluation")
-"""The parts of a case that are recorded and timed."""
+PHASES = ("training", "evaluation")
+"""The phases of a case that are recorded and timed."""
 
 GUMBEL = False
 """Whether the logits of permutations get noise in training."""
@@ -165,8 +165,8 @@ def perturbed(case, params):
 class CompiledModel:
     """A model whose computations are compiled once."""
 
-    def __init__(self, case, spec, batch, parts=PARTS):
-        self.spec, self.parts = spec, parts
+    def __init__(self, case, spec, batch, phases=PHASES):
+        self.spec, self.phases = spec, phases
         self.model = build_model(case, [spec], [batch])
         self.evaluate = jax.jit(self._evaluate)
 
@@ -178,10 +178,10 @@ class CompiledModel:
     def results(self, params, batch):
         """Loss and gradients of training; outputs before and after hard postprocessing, and hints, of evaluation."""
         named = {}
-        if "training" in self.parts:
+        if "training" in self.phases:
             loss, gradients = self.model.jitted_grad(params, jax.random.PRNGKey(0), batch, 0)
             named |= {"loss": loss} | {f"grad/{name}": value for name, value in flat(gradients)}
-        if "evaluation" in self.parts:
+        if "evaluation" in self.phases:
             raw, hints = self.evaluate(params, batch.features)
             hard = decoders.postprocess(self.spec, raw, sinkhorn_temperature=0.1, sinkhorn_steps=50, hard=True)
             named |= {f"eval/{name}": value for name, value in raw.items()}
@@ -243,8 +243,8 @@ def search(case, tries, attempt):
     return best[1:]
 
 
-def record(settings, tries=TRIES, parts=PARTS):
-    """Arrays and metadata of a case. With `tries` 0 the seed is taken as it is. Without parts, only parameters and the batch are
+def record(settings, tries=TRIES, phases=PHASES):
+    """Arrays and metadata of a case. With `tries` 0 the seed is taken as it is. Without phases, only parameters and the batch are
     recorded, and the reference computes nothing that grows with the batch."""
     compiled = None
 
@@ -254,7 +254,7 @@ def record(settings, tries=TRIES, parts=PARTS):
         batch = source.next()
         if compiled is None:
             # The initial parameters do not depend on the number of samples.
-            compiled = CompiledModel(case, source.spec, batch if parts else samples(batch, [0]), parts)
+            compiled = CompiledModel(case, source.spec, batch if phases else samples(batch, [0]), phases)
         else:  # keeps compiled functions
             compiled.model.init([batch.features], case["seed"] + 1)
         params = perturbed(case, compiled.model.params)

@@ -12,7 +12,7 @@ from reference import VERSIONS, samples
 WARM_UP = 3
 
 
-def measure(case, rounds, parts=network.PARTS):
+def measure(case, rounds, phases=network.PHASES):
     """Milliseconds of each round and their median, seconds of the first round, and peak memory in bytes."""
     network.GUMBEL = True
     imported = peak()
@@ -20,7 +20,7 @@ def measure(case, rounds, parts=network.PARTS):
     batch = source.next()
     start = time.perf_counter()
     # Training starts with this batch. For evaluation the network was built with another one: one sample defines its shapes.
-    sample = batch if "training" in parts else samples(batch, [0])
+    sample = batch if "training" in phases else samples(batch, [0])
     model = network.build_model(case, [source.spec], [sample])
     jax.block_until_ready(model._device_params)
     initialize_seconds = time.perf_counter() - start
@@ -34,10 +34,10 @@ def measure(case, rounds, parts=network.PARTS):
         jax.block_until_ready(model.predict(key, batch.features, 0))
 
     measured = {}
-    for part, step in (("training", train), ("evaluation", evaluate)):
-        if part in parts:
-            measured[part] = timed(step, rounds)
-            measured[part]["peak_bytes"] = peak()
+    for phase, step in (("training", train), ("evaluation", evaluate)):
+        if phase in phases:
+            measured[phase] = timed(step, rounds)
+            measured[phase]["peak_bytes"] = peak()
     network.GUMBEL = False
     return measured | {
         "settings": case,

@@ -9,7 +9,7 @@ import json
 import pathlib
 import statistics
 
-from compare_training import MB, PARTS, geometric_mean
+from compare_training import MB, PHASES, geometric_mean
 
 HEAD = """\
 | algorithm | processor | nodes | reference, ms | ours, ms | ratio | reference, MB | ours, MB | share of peak |
@@ -20,15 +20,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     rows = [row for path in parser.parse_args().files for row in json.loads(path.read_text())["rows"]]
-    tables = [table(part, [row for row in rows if part in row]) for part in PARTS if any(part in row for row in rows)]
+    tables = [table(phase, [row for row in rows if phase in row]) for phase in PHASES if any(phase in row for row in rows)]
     print("\n\n".join(tables))
 
 
-def table(part, rows):
-    mean = geometric_mean([row[part]["ratio"] for row in rows])
-    title = "Training step" if part == "training" else "Evaluation"
+def table(phase, rows):
+    mean = geometric_mean([row[phase]["ratio"] for row in rows])
+    title = "Training step" if phase == "training" else "Evaluation"
     last = f"Geometric mean of the ratios: {mean:.1f}x." if mean else ""
-    return "\n".join([f"{title}:", "", HEAD, *(line(row["case"], row[part]) for row in rows), "", last]).rstrip()
+    return "\n".join([f"{title}:", "", HEAD, *(line(row["case"], row[phase]) for row in rows), "", last]).rstrip()
 
 
 def line(case, results):

@@ -36,17 +36,17 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, help="safetensors file to write")
     parser.add_argument("--tries", type=int, default=network.TRIES, help="seeds to try for a case without near-ties; 0 takes the seed as it is")
     parser.add_argument("--time", type=int, metavar="ROUNDS", help="number of training steps and evaluations to time")
-    parser.add_argument("--only", choices=network.PARTS, help="record and time only this part")
+    parser.add_argument("--only", choices=network.PHASES, help="record and time only this phase")
     parser.add_argument("--no-outcome", action="store_true", help="record only parameters and the batch")
     arguments = parser.parse_args()
-    parts = (arguments.only,) if arguments.only else network.PARTS
+    phases = (arguments.only,) if arguments.only else network.PHASES
     if arguments.time:  # before anything else allocates memory
         import network_times  # not available on every system
 
-        print(json.dumps(network_times.measure(network.complete(arguments.case), arguments.time, parts)))
+        print(json.dumps(network_times.measure(network.complete(arguments.case), arguments.time, phases)))
     if arguments.out:
-        tries, parts = (0, ()) if arguments.no_outcome else (arguments.tries, parts)
-        named, metadata = network.record(arguments.case, tries, parts)
+        tries, phases = (0, ()) if arguments.no_outcome else (arguments.tries, phases)
+        named, metadata = network.record(arguments.case, tries, phases)
         write(arguments.out, named, metadata)
         steadiness = {"unsteadiness": float(metadata["unsteadiness"])} if tries else {}
         print(json.dumps({"seed": json.loads(metadata["settings"])["seed"]} | steadiness))  # it may differ from that of the case

@@ -71,7 +71,7 @@ def output_cases():
         return of_type(location, "mask", np.array(truth, dtype=np.float64), prediction)
 
     yield "mask: F1 of the positive class", *mask([[1, 1, 0, 0], [1, 0, 1, 0]], [[0.9, 0.2, 0.8, 0.1], [0.7, 0.3, 0.6, 0.4]])
-    yield "mask: cells that are not asked do not count", *mask(
+    yield "mask: masked-out cells do not count", *mask(
         [[1, -1, 0, -1], [1, 0, -1, 0]], [[0.9, 0.9, 0.8, 0.1], [0.2, 0.3, 0.6, 0.4]]
     )
     yield "mask: a prediction of exactly one half is neither", *mask([[1, 1, 0]], [[0.5, 1.0, 0.5]])
@@ -80,7 +80,7 @@ def output_cases():
     yield "mask: no positives, some predicted", *mask([[0, 0, 0]], [[0.1, 0.6, 0.9]])
     yield "mask: positives, none predicted", *mask([[1, 0, 1]], [[0.1, 0.4, 0.3]])
     yield "mask: all found, nothing else", *mask([[1, 0, 1]], [[0.9, 0.4, 0.8]])
-    yield "mask: nothing is asked", *mask([[-1, -1], [-1, -1]], [[0.9, 0.1], [0.6, 0.2]])
+    yield "mask: all cells are masked out", *mask([[-1, -1], [-1, -1]], [[0.9, 0.1], [0.6, 0.2]])
     yield "mask: of edges", *mask(random.randint(-1, 2, (3, NODES, NODES)), soft(random, (3, NODES, NODES)), "edge")
     yield "mask: of graphs", *mask([1, 0, 1, 1], [0.9, 0.8, 0.3, 0.7], "graph")
     yield "mask: many cells", *mask(random.randint(-1, 2, (40, 33)), soft(random, (40, 33)))
@@ -91,23 +91,23 @@ def output_cases():
         "node", "mask_one", hard, [[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 1, 1.0]]
     )
     masked = np.array([[1, 0, 0, 0], [0, -1, 0, 1], [0, 0, 1, 0.0]])
-    yield "mask_one: rows that are not asked do not count", *of_type("node", "mask_one", masked, soft(random, (3, NODES)))
-    yield "mask_one: no row is asked", *of_type("node", "mask_one", np.full((2, NODES), -1.0), soft(random, (2, NODES)))
+    yield "mask_one: masked-out rows do not count", *of_type("node", "mask_one", masked, soft(random, (3, NODES)))
+    yield "mask_one: all rows are masked out", *of_type("node", "mask_one", np.full((2, NODES), -1.0), soft(random, (2, NODES)))
 
     classes = one_hot(random.randint(0, 3, (3, NODES)), 3)
     yield "categorical: of nodes", *of_type("node", "categorical", classes, soft(random, classes.shape))
     yield "categorical: of graphs", *of_type("graph", "categorical", one_hot([2, 0, 1], 3), soft(random, (3, 3)))
     table = one_hot(random.randint(0, 3, (2, NODES, NODES)), 4)
     table[:, :, 0] = table[:, 3] = [0, 0, 0, -1]
-    yield "categorical: of edges, with a class for cells that are not asked", *of_type(
+    yield "categorical: of edges, with a class for cells that are masked out", *of_type(
         "edge", "categorical", table, soft(random, table.shape)
     )
-    yield "categorical: nothing is asked", *of_type(
+    yield "categorical: all cells are masked out", *of_type(
         "node", "categorical", np.full((2, 3, 3), -1.0), soft(random, (2, 3, 3))
     )
 
     yield "pointer: of nodes", *of_type("node", "pointer", [[0, 0, 1, 2], [1, 1, 1, 1]], [[0, 0, 1, 1], [1, 2, 1, 3]])
-    yield "pointer: whole numbers as reals", *of_type("node", "pointer", [[0, 0, 1, 2]], [[0.0, 1.0, 1.0, 2.0]])
+    yield "pointer: integers as floats", *of_type("node", "pointer", [[0, 0, 1, 2]], [[0.0, 1.0, 1.0, 2.0]])
     yield "pointer: of edges", *of_type(
         "edge", "pointer", random.randint(0, 2, (3, NODES, NODES)), random.randint(0, 2, (3, NODES, NODES))
     )

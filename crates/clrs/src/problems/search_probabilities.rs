@@ -10,11 +10,9 @@ use crate::sampling::{InvalidValue, OptionInfo, Options};
 #[serde(deny_unknown_fields)]
 pub struct SearchProbabilities {
     /// Probability that a search is for the key.
-    #[serde(rename = "key_chances")]
     pub key_probabilities: Vec<f64>,
     /// Probability that a search ends before the first key, between two keys, or after the last key: one more than the number of
     /// keys.
-    #[serde(rename = "gap_chances")]
     pub gap_probabilities: Vec<f64>,
 }
 
@@ -27,13 +25,13 @@ impl Problem for SearchProbabilities {
         let SearchProbabilities { key_probabilities, gap_probabilities } = self;
         ensure_valid(key_probabilities.len() + 1 == gap_probabilities.len(), || {
             format!(
-                "`gap_chances` must have one value more than `key_chances`: found {} and {}",
+                "`gap_probabilities` must have one value more than `key_probabilities`: found {} and {}",
                 gap_probabilities.len(),
                 key_probabilities.len()
             )
         })?;
-        finite("key_chances", key_probabilities)?;
-        finite("gap_chances", gap_probabilities)?;
+        finite("key_probabilities", key_probabilities)?;
+        finite("gap_probabilities", gap_probabilities)?;
         let probabilities = || key_probabilities.iter().chain(gap_probabilities);
         ensure_valid(probabilities().all(|&p| p >= 0.0), || "a probability is negative".into())?;
         // Values stored as f32 may sum to slightly more than 1; truncated values sum to less.

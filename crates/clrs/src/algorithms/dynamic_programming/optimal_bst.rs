@@ -174,7 +174,8 @@ mod tests {
     use crate::{AnyAlgorithm, Cells, Problem, Stage};
 
     /// CLRS figure 15.10, whose keys are counted from 1.
-    const TEXTBOOK: &str = r#"{"key_chances": [0.15, 0.1, 0.05, 0.1, 0.2], "gap_chances": [0.05, 0.1, 0.05, 0.05, 0.05, 0.1]}"#;
+    const TEXTBOOK: &str =
+        r#"{"key_probabilities": [0.15, 0.1, 0.05, 0.1, 0.2], "gap_probabilities": [0.05, 0.1, 0.05, 0.05, 0.05, 0.1]}"#;
 
     #[test]
     fn finds_the_tree_of_the_textbook() {
@@ -203,12 +204,18 @@ mod tests {
     #[test]
     fn probabilities_must_be_valid() {
         let reason = |json| OptimalBst.record_json(json, &mut OptimalBst.recorder()).expect_err("an invalid problem").to_string();
-        assert_eq!(reason(r#"{"key_chances": [0.5], "gap_chances": [0.5]}"#), "optimal_bst needs at least 2 nodes, found 1");
         assert_eq!(
-            reason(r#"{"key_chances": [], "gap_chances": [0.5, 0.5]}"#),
-            "`gap_chances` must have one value more than `key_chances`: found 2 and 0"
+            reason(r#"{"key_probabilities": [0.5], "gap_probabilities": [0.5]}"#),
+            "optimal_bst needs at least 2 nodes, found 1"
         );
-        assert_eq!(reason(r#"{"key_chances": [-0.5], "gap_chances": [0.5, 0]}"#), "a probability is negative");
-        assert_eq!(reason(r#"{"key_chances": [1], "gap_chances": [0.5, 0]}"#), "the probabilities sum to 1.5, more than 1");
+        assert_eq!(
+            reason(r#"{"key_probabilities": [], "gap_probabilities": [0.5, 0.5]}"#),
+            "`gap_probabilities` must have one value more than `key_probabilities`: found 2 and 0"
+        );
+        assert_eq!(reason(r#"{"key_probabilities": [-0.5], "gap_probabilities": [0.5, 0]}"#), "a probability is negative");
+        assert_eq!(
+            reason(r#"{"key_probabilities": [1], "gap_probabilities": [0.5, 0]}"#),
+            "the probabilities sum to 1.5, more than 1"
+        );
     }
 }
