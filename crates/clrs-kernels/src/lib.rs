@@ -26,6 +26,8 @@
 //! | [`expand`] | rows repeated | [`Expand`](reference::Expand) | layers over samples |
 //! | [`pairwise_sum`] | sums over pairs of nodes | [`PairwiseSum`](reference::PairwiseSum) | edge decoders |
 //! | [`loss`] | squared error, binary cross-entropy, log-likelihood | [`SquaredError`](reference::SquaredError), [`BceWithLogits`](reference::BceWithLogits), [`Nll`](reference::Nll) | losses |
+//! | [`mask_logits`] | logits of choices that are not allowed | [`MaskLogits`](reference::MaskLogits) | decoders restricted to neighbours |
+//! | [`elementwise`] | sums, products, activation functions | [`Elementwise`](reference::Elementwise) | gates, LSTM |
 //! | [`sigmoid`] | logistic function | [`Sigmoid`](reference::Sigmoid) | hint decoding |
 //! | [`rowwise`] | layer norm, softmax, log-softmax | [`LayerNorm`](reference::LayerNorm), [`Softmax`](reference::Softmax) | processors, losses, hint decoding |
 //! | [`gemm`] | matrix products with bias and `ReLU` | loops in `tests/gemm.rs` | all linear layers |
@@ -44,7 +46,7 @@
 //!
 //! | kernels | portable code against AVX2 and AVX-512 |
 //! |---|---|
-//! | [`adam`], [`triplets`], [`max_pool`], [`narrow`], [`expand`], [`pairwise_sum`], [`loss`], [`sigmoid`] | the same bits |
+//! | [`adam`], [`triplets`], [`max_pool`], [`narrow`], [`expand`], [`pairwise_sum`], [`loss`], [`sigmoid`], [`elementwise`], [`mask_logits`] | the same bits |
 //! | all others | outputs and gradients within 1e-5 of the largest element of the `f64` reference, on every instruction set |
 //!
 //! The tests enforce both rows, except where a decision (a `ReLU`, an argmax) is closer than rounding errors.
@@ -84,10 +86,12 @@ mod sparse;
 pub mod adam;
 pub mod attention;
 pub mod edge_pointers;
+pub mod elementwise;
 pub mod embedding_bag;
 pub mod expand;
 pub mod gemm;
 pub mod loss;
+pub mod mask_logits;
 pub mod max_pool;
 pub mod memory_attention;
 pub mod messages;

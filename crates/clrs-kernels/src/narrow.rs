@@ -27,10 +27,18 @@ pub fn forward(x: &[f32], width: usize, range: Range<usize>, out: &mut [f32]) {
 /// # Panics
 /// If lengths do not match, or the range does not lie inside the width.
 pub fn backward(d_out: &[f32], width: usize, range: Range<usize>, d_x: &mut [f32]) {
-    check(d_x, width, &range, d_out);
     d_x.fill(0.0);
-    for (d_x, d_out) in d_x.chunks_exact_mut(width).zip(d_out.chunks_exact(range.len().max(1))) {
-        d_x[range.clone()].copy_from_slice(d_out);
+    write(d_out, width, range, d_x);
+}
+
+/// Writes the columns `range` of `out`, `[R, W]`, from `x`, `[R, L]`, and leaves the others: one part of a concatenation.
+///
+/// # Panics
+/// If lengths do not match, or the range does not lie inside the width.
+pub fn write(x: &[f32], width: usize, range: Range<usize>, out: &mut [f32]) {
+    check(out, width, &range, x);
+    for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(range.len().max(1))) {
+        out[range.clone()].copy_from_slice(x);
     }
 }
 

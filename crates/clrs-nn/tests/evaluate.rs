@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
 use clrs::batch::BatchError;
 use clrs::clrs30::Split;
 use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
@@ -12,6 +12,7 @@ use clrs_nn::data::sets::network_spec;
 use clrs_nn::data::transform::BatchTransform;
 use clrs_nn::eval::evaluate::{EvalBatches, EvalOptions, EvalReport, Steps, TaskModel, evaluate};
 use clrs_nn::eval::metrics::EvaluateError;
+use clrs_nn::exec::tensor::Tensor;
 use clrs_nn::model::rollout::Termination;
 use clrs_nn::{Batch, Mode, ModelConfig, Network, Parameters, Recipe, Task, Weights};
 
@@ -244,5 +245,5 @@ fn a_network_whose_logits_are_not_finite_is_not_scored() {
 }
 
 fn values(logits: Tensor<3>) -> Vec<f32> {
-    logits.try_into_vec_as().expect("f32")
+    logits.into_vec()
 }

@@ -89,13 +89,13 @@ fn a_chunk_of_complete_samples_has_the_loss_of_their_batch() {
     let (network, parameters, batches) = network(&["insertion_sort"], &config);
     let (batch, ctx) = (&batches[0], &network.context(&Weights::no_grad(&parameters, &Device::flex()), 0));
     assert!(batch.lengths().iter().all(|length| *length == batch.lengths()[0]));
-    let expected = network.loss(ctx, batch, &batch.supervised_cells(), None).into_scalar::<f32>();
+    let expected = network.loss(ctx, batch, &batch.supervised_cells(), None).into_scalar();
 
     let complete = ChunkLoader::new(6, batch.steps()).next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
     let cells = complete.supervised_cells();
     assert_eq!(cells, batch.supervised_cells());
     let (found, _) = network.chunk_loss(ctx, &complete, None, &cells, None);
-    let found = found.into_scalar::<f32>();
+    let found = found.into_scalar();
     assert!((found - expected).abs() < 1e-5 * expected, "{found}, not {expected}");
 
     // In two chunks, the second continues from the state of the first.
@@ -106,7 +106,7 @@ fn a_chunk_of_complete_samples_has_the_loss_of_their_batch() {
     for _ in 0..2 {
         let chunk = lanes.next(|| Ok::<_, ()>(batch.clone())).expect("a batch");
         let (loss, state) = network.chunk_loss(ctx, &chunk, carried_state.as_ref(), &cells, None);
-        sum += loss.into_scalar::<f32>();
+        sum += loss.into_scalar();
         carried_state = Some(state);
     }
     assert!((sum - expected).abs() < 1e-5 * expected, "{sum}, not {expected}");

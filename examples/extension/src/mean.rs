@@ -35,11 +35,11 @@ impl Mean {
 impl Processor for Mean {
     fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
         let (b, n, h) = (input.samples(), input.node_count(), ctx.hidden);
-        let senders = input.nodes.project(self.sender).reshape([b, n, 1, h]);
-        let edges = input.edges.product(self.edge) + input.edges.bias(self.edge).reshape([1, 1, 1, h]);
+        let senders = input.nodes.project(self.sender).burn().reshape([b, n, 1, h]);
+        let edges = input.edges.product(self.edge).burn() + input.edges.bias(self.edge).burn().reshape([1, 1, 1, h]);
         let messages = relu(edges + senders); // [B, N, N, H], sender first
-        let mean = messages.mean_dim(1).reshape([b, n, h]) + input.graph.project(self.graph).reshape([b, 1, h]);
-        let mut hidden = relu(input.nodes.rows(self.skip) + mean.reshape([b * n, h]));
+        let mean = messages.mean_dim(1).reshape([b, n, h]) + input.graph.project(self.graph).burn().reshape([b, 1, h]);
+        let mut hidden = relu(input.nodes.rows(self.skip).burn() + mean.reshape([b * n, h])).into();
         if let Some(norm) = &self.norm {
             hidden = norm.apply(ctx, hidden);
         }

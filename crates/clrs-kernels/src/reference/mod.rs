@@ -6,6 +6,7 @@
 
 mod attention;
 mod broadcast;
+mod elementwise;
 mod embedding_bag;
 mod loss;
 mod memory_attention;
@@ -17,6 +18,7 @@ mod triplets;
 
 pub use self::attention::Attention;
 pub use self::broadcast::{Expand, PairwiseSum};
+pub use self::elementwise::{Elementwise, MaskLogits, Product};
 pub use self::embedding_bag::EmbeddingBag;
 pub use self::loss::{BceWithLogits, Nll, Sigmoid, SquaredError};
 pub use self::memory_attention::MemoryAttention;

@@ -1,9 +1,9 @@
 //! Hidden states and logits of one batch, for inspection.
 
-use burn::tensor::Tensor;
 use clrs::{Kind, Probe};
 
 use crate::data::batch::Batch;
+use crate::exec::tensor::Tensor;
 use crate::model::rollout::StepView;
 use crate::run::tensor_file::TensorFile;
 
@@ -35,13 +35,13 @@ impl<'b> Dump<'b> {
         for &sample in &samples {
             self.steps[sample] = view.step + 1;
         }
-        let hidden: Vec<f32> = view.hidden.clone().try_into_vec_as().expect("f32");
+        let hidden = view.hidden.clone().into_vec();
         append(&mut self.hidden, &hidden, &samples, batch.samples());
         if self.hints.is_empty() {
             self.hints = view.hints.iter().map(|(index, _)| (*index, Vec::new())).collect();
         }
         for ((_, all), (_, logits)) in self.hints.iter_mut().zip(view.hints) {
-            let logits: Vec<f32> = logits.clone().try_into_vec_as().expect("f32");
+            let logits = logits.clone().into_vec();
             append(all, &logits, &samples, batch.samples());
         }
     }
@@ -60,7 +60,7 @@ impl<'b> Dump<'b> {
         }
         for (index, logits) in outputs {
             let probe = &batch.spec()[*index];
-            let logits: Vec<f32> = logits.clone().try_into_vec_as().expect("f32");
+            let logits = logits.clone().into_vec();
             let mut values = Vec::new();
             append(&mut values, &logits, batch.order(), samples);
             file.tensors.insert(probe.path(), ([&[samples][..], &shape(probe, nodes)].concat(), values));

@@ -13,7 +13,7 @@ use super::batches::{PreparedBatch, ensure_fits, samples_of_one_size};
 use super::dump::Dump;
 use super::hint_scores::HintScoreObserver;
 use super::metrics::{EvaluateError, Metrics};
-use super::predictions::{PredictionAccumulator, Scored, decode, write, zeros};
+use super::predictions::{PredictionAccumulator, Scored, decode, scatter, write, zeros};
 use super::trajectories::{PredictedTrajectory, TrajectoryObserver};
 use crate::data::batch::{Batch, eval_micro_batch};
 use crate::data::transform::BatchTransform;
@@ -345,18 +345,22 @@ impl EvalBatches {
 /// Decisions of a network on a batch with the true number of steps: a dense array per output, in the order of the dense batch. Runs in
 /// micro-batches, one per thread.
 pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Result<Vec<Array>, EvaluateError> {
-    let unroll = |micro_batch: Batch| {
+    let outputs: Vec<&Probe> = batch.spec().iter().filter(|probe| probe.stage == Stage::Output).collect();
+    let decide = |micro_batch: Batch| {
         let ctx = network.context(weights, task);
         let logits = network.unroll(&ctx, &micro_batch, Termination::TrueLength, Mode::Evaluate, &mut |_| {});
-        (micro_batch, logits)
+        let decided = outputs.iter().zip(logits).map(|(probe, (_, logits))| {
+            let mut array = zeros(probe, &micro_batch);
+            write(probe, batch.nodes(), logits, 0..micro_batch.samples(), &mut array)?;
+            Ok(array)
+        });
+        Ok((micro_batch.order().to_vec(), decided.collect::<Result<Vec<Array>, EvaluateError>>()?))
     };
-    let unrolled: Vec<_> = batch.micro_batches(eval_micro_batch(batch.nodes())).into_par_iter().map(unroll).collect();
-    let outputs = batch.spec().iter().enumerate().filter(|(_, probe)| probe.stage == Stage::Output);
-    let mut predicted: Vec<(usize, Array)> = outputs.map(|(index, probe)| (index, zeros(probe, batch))).collect();
-    for (micro_batch, logits) in unrolled {
-        for ((index, array), (_, logits)) in predicted.iter_mut().zip(logits) {
-            write(&batch.spec()[*index], batch.nodes(), logits, micro_batch.order().iter().copied(), array)?;
-        }
+    let micro_batches = batch.micro_batches(eval_micro_batch(batch.nodes())).into_par_iter();
+    let decided = micro_batches.map(decide).collect::<Result<Vec<_>, EvaluateError>>()?;
+    let mut predicted: Vec<Array> = outputs.iter().map(|probe| zeros(probe, batch)).collect();
+    for (order, arrays) in decided {
+        predicted.iter_mut().zip(&arrays).for_each(|(all, array)| scatter(all, array, &order));
     }
-    Ok(predicted.into_iter().map(|(_, array)| array).collect())
+    Ok(predicted)
 }

@@ -1,12 +1,12 @@
 //! From logits to decisions, and from decisions to metrics.
 
-use burn::tensor::Tensor;
 use clrs::batch::{Array, ArrayData, row_shape};
 use clrs::score::{self, SampleResult};
 use clrs::{AnyAlgorithm, Batch as DenseBatch, Column, Kind, Probe, Spec, Trajectory};
 
 use super::metrics::{EvaluateError, Metrics};
 use crate::data::batch::Batch;
+use crate::exec::tensor::Tensor;
 use crate::model::feedback::{self, SINKHORN_SCORED, argmax};
 
 /// Decisions on a probe as a dense array, samples in the order of the dense batch.
@@ -33,7 +33,7 @@ pub(super) fn write(
     array: &mut Array,
 ) -> Result<(), EvaluateError> {
     let shape = logits.dims();
-    let mut decided: Vec<f32> = logits.try_into_vec_as().expect("f32");
+    let mut decided = logits.into_vec();
     // A network that has diverged has no decisions.
     if let Some(&value) = decided.iter().find(|value| !value.is_finite()) {
         return Err(EvaluateError::NotFinite { probe: probe.name.to_string(), value });
@@ -53,6 +53,17 @@ pub(super) fn write(
         }
     }
     Ok(())
+}
+
+/// Copies samples to their indices in an array of more of them.
+pub(super) fn scatter(all: &mut Array, array: &Array, samples: &[usize]) {
+    let (ArrayData::F64(all_values), ArrayData::F64(values)) = (&mut all.data, &array.data) else {
+        unreachable!("`zeros` creates f64 arrays")
+    };
+    let row = values.len() / samples.len();
+    for (values, sample) in values.chunks_exact(row).zip(samples) {
+        all_values[sample * row..][..row].copy_from_slice(values);
+    }
 }
 
 /// True and predicted outputs of many batches. Outputs only: the hints of a large set take gigabytes.

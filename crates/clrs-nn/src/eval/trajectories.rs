@@ -1,12 +1,12 @@
 //! Predicted trajectories: the decisions of a network at every step, in the form of a recorded trajectory.
 
-use burn::tensor::Tensor;
 use clrs::{AnyAlgorithm, ArrayData, Cells, Column, Kind, Probe, Spec, Stage, Trace, Trajectories, Trajectory};
 use clrs_kernels::{Isa, sinkhorn};
 
 use super::metrics::EvaluateError;
 use super::predictions::{write, zeros};
 use crate::data::batch::Batch;
+use crate::exec::tensor::Tensor;
 use crate::model::feedback::SINKHORN_SCORED;
 use crate::model::network::ProbeLogits;
 use crate::model::rollout::StepView;
@@ -168,7 +168,7 @@ impl Probabilities {
     /// `None` for scalars.
     fn new(probe: &Probe, logits: &Tensor<3>) -> Option<Probabilities> {
         let [_, rows, classes] = logits.dims();
-        let mut logits: Vec<f32> = logits.clone().try_into_vec_as().expect("f32");
+        let mut logits = logits.clone().into_vec();
         let values = match probe.kind {
             Kind::Scalar => return None,
             Kind::Mask => logits.iter().map(|&x| 1.0 / (1.0 + f64::from(-x).exp())).collect(),

@@ -3,13 +3,13 @@
 //! Shapes: `B` active samples, `N` nodes, `H` hidden size. Encoders are folded into the layers (see [`weights`](super::weights)), so
 //! encodings are computed only where they are read.
 
-use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
+use burn::tensor::Tensor as BurnTensor;
 use clrs::Location;
 
 use super::context::ForwardContext;
 use super::fused;
 use super::parameters::Linear;
+use super::tensor::Tensor;
 use super::weights::FoldedWeight;
 
 impl ForwardContext {
@@ -114,12 +114,12 @@ impl<'c> Affine<'c> {
 
     fn compute<const D: usize>(self, apply_relu: bool, shape: impl Fn(usize) -> [usize; D]) -> Tensor<D> {
         let Affine { ctx, samples, nodes, node_terms, sample_terms, constants } = self;
-        if ctx.fused && node_terms.len() + sample_terms.len() <= fused::MAX_INPUTS {
+        if ctx.fused {
             return fused::affine(ctx, nodes, node_terms, sample_terms, constants, apply_relu, shape);
         }
-        let add = |sum: Tensor<2>, term: Tensor<2>| sum + term;
+        let add = |sum: BurnTensor<2>, term: BurnTensor<2>| sum + term;
         let products = |terms: Vec<(Tensor<2>, FoldedWeight)>| {
-            terms.into_iter().map(|(rows, weight)| rows.matmul(ctx.folded(weight))).reduce(add)
+            terms.into_iter().map(|(rows, weight)| rows.burn().matmul(ctx.folded(weight))).reduce(add)
         };
         let mut sum = products(node_terms).expect("at least one term");
         let constant = constants.into_iter().map(|weight| ctx.folded(weight)).reduce(add);
@@ -131,9 +131,9 @@ impl<'c> Affine<'c> {
         } else if let Some(constant) = constant {
             sum = sum + constant;
         }
-        let sum = if apply_relu { relu(sum) } else { sum };
         let [_, outputs] = sum.dims();
-        sum.reshape(shape(outputs))
+        let sum = Tensor::from(sum);
+        (if apply_relu { sum.relu() } else { sum }).reshape(shape(outputs))
     }
 }
 
@@ -167,7 +167,7 @@ impl NodeFeatures<'_> {
 
     /// Hidden states, `[B * N, H]`.
     pub fn hidden(&self) -> Tensor<2> {
-        let zeros = || Tensor::zeros([self.samples * self.nodes, self.ctx.hidden], &self.raw.device());
+        let zeros = || self.ctx.zeros([self.samples * self.nodes, self.ctx.hidden]);
         self.hidden.clone().unwrap_or_else(zeros)
     }
 }
@@ -198,14 +198,16 @@ impl EdgeFeatures<'_> {
     /// Constant term of a layer over encodings, `[1, outputs]`. It is the same for all edges, so it is cheaper to add to a smaller
     /// tensor.
     pub fn bias(&self, layer: Linear) -> Tensor<2> {
-        self.ctx.folded(FoldedWeight::LayerBias(layer, Location::Edge))
+        let weight = FoldedWeight::LayerBias(layer, Location::Edge);
+        if self.ctx.fused { fused::constant(self.ctx, weight) } else { self.ctx.folded(weight).into() }
     }
 
-    /// [`EdgeFeatures::product`] of the self-loops alone, `[B, N, outputs]`.
-    pub fn self_loop_product(&self, layer: Linear) -> Tensor<3> {
+    /// [`EdgeFeatures::product`] of the self-loops alone, `[B, N, outputs]`, in burn's graph.
+    pub(crate) fn self_loop_product(&self, layer: Linear) -> BurnTensor<3> {
         let [samples, nodes, _, channels] = self.raw.dims();
-        let eye = Tensor::<2>::eye(nodes, &self.raw.device()).reshape([1, nodes, nodes, 1]);
-        let self_loops = (self.raw.clone() * eye).sum_dim(1).reshape([samples * nodes, channels]);
+        let raw = self.raw.clone().burn();
+        let eye = BurnTensor::<2>::eye(nodes, &raw.device()).reshape([1, nodes, nodes, 1]);
+        let self_loops = (raw * eye).sum_dim(1).reshape([samples * nodes, channels]);
         let weight = self.ctx.folded(FoldedWeight::Layer(layer, Location::Edge));
         self_loops.matmul(weight).reshape([samples, nodes, layer.outputs])
     }

@@ -5,6 +5,7 @@
 //! products `E W` are *folded weights*, computed once for all micro-batches of a batch. Micro-batches accumulate gradients of folded
 //! weights, and `gradients` unfolds these into gradients of parameters, once per update.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -116,6 +117,11 @@ impl Weights {
     pub(crate) fn device(&self) -> Device {
         let device = self.0.device.clone();
         if self.0.requires_grad { device.autodiff() } else { device }
+    }
+
+    /// Whether gradients are tracked.
+    pub(crate) fn requires_grad(&self) -> bool {
+        self.0.requires_grad
     }
 
     /// Turns a tensor into a leaf of the autodiff graph, if gradients are tracked.
@@ -369,12 +375,12 @@ impl WeightMatrix {
 
 /// Gradient of a folded weight, accumulated over steps.
 #[derive(Debug, Default)]
-pub(crate) struct GradAccumulator(Mutex<Vec<f32>>);
+pub(crate) struct GradAccumulator(RefCell<Vec<f32>>);
 
 impl GradAccumulator {
     /// Lets a closure add to the gradient, which starts as `count` zeros.
     pub(crate) fn add<T>(&self, count: usize, add: impl FnOnce(&mut [f32]) -> T) -> T {
-        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut values = self.0.borrow_mut();
         if values.is_empty() {
             values.resize(count, 0.0);
         }
@@ -383,6 +389,6 @@ impl GradAccumulator {
 
     /// Returns the gradient and resets it; empty if nothing was added.
     pub(crate) fn take(&self) -> Vec<f32> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.take()
     }
 }

@@ -2,16 +2,18 @@
 
 use std::cell::OnceCell;
 
+use burn::tensor::Tensor as BurnTensor;
 use burn::tensor::activation::{log_softmax, relu};
-use burn::tensor::{Bool, Tensor};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
 use super::encoders::is_pointer;
 use crate::config::model::ModelConfig;
+use crate::exec::adjacency::Adjacency;
 use crate::exec::context::ForwardContext;
 use crate::exec::features::{Affine, EdgeFeatures, GraphFeatures, NodeFeatures};
 use crate::exec::fused;
 use crate::exec::parameters::{Linear, Owner, ParameterBuilder};
+use crate::exec::tensor::Tensor;
 use crate::exec::weights::{FoldedWeight, NodeTerm};
 
 /// Inputs of the decoders after a step.
@@ -25,8 +27,8 @@ pub(super) struct DecoderInput<'c> {
     /// Edge states of the processor, `[B, N, N, H]`.
     pub(super) edge_state: Option<Tensor<4>>,
     pub(super) graph: GraphFeatures<'c>,
-    /// Pairs that may be chosen, `[B, N, N]`, if the processor restricts them.
-    pub(super) allowed: Option<Tensor<3, Bool>>,
+    /// Pairs that may be chosen, if the processor restricts them.
+    pub(super) allowed: Option<Adjacency>,
     pub(super) cache: DecoderCache,
 }
 
@@ -47,15 +49,15 @@ impl<'c> DecoderInput<'c> {
         }
         let n = self.nodes.nodes;
         let rows = samples.start * n..samples.end * n;
-        let hidden = self.nodes.hidden.clone().map(|hidden| hidden.slice([rows.clone()]));
-        let raw = self.nodes.raw.clone().slice([rows.clone()]);
+        let hidden = self.nodes.hidden.clone().map(|hidden| hidden.rows(rows.clone()));
+        let raw = self.nodes.raw.clone().rows(rows.clone());
         DecoderInput {
             nodes: NodeFeatures { ctx: self.nodes.ctx, samples: samples.len(), nodes: n, raw, hidden },
-            next: self.next.clone().slice([rows]),
-            edges: EdgeFeatures { raw: self.edges.raw.clone().slice([samples.clone()]), ..self.edges },
-            edge_state: self.edge_state.clone().map(|state| state.slice([samples.clone()])),
-            graph: GraphFeatures { raw: self.graph.raw.clone().slice([samples.clone()]), ..self.graph },
-            allowed: self.allowed.clone().map(|allowed| allowed.slice([samples])),
+            next: self.next.clone().rows(rows),
+            edges: EdgeFeatures { raw: self.edges.raw.clone().rows(samples.clone()), ..self.edges },
+            edge_state: self.edge_state.clone().map(|state| state.rows(samples.clone())),
+            graph: GraphFeatures { raw: self.graph.raw.clone().rows(samples.clone()), ..self.graph },
+            allowed: self.allowed.as_ref().map(|allowed| allowed.slice(samples)),
             cache: DecoderCache::default(),
         }
     }
@@ -71,7 +73,7 @@ impl<'c> DecoderInput<'c> {
         let hidden = all(&|input| input.nodes.hidden());
         let edges = EdgeFeatures { ctx, raw: Tensor::cat(inputs.iter().map(|input| input.edges.raw.clone()).collect(), 0) };
         let state: Option<Vec<Tensor<4>>> = inputs.iter().map(|input| input.edge_state.clone()).collect();
-        let allowed: Option<Vec<Tensor<3, Bool>>> = inputs.iter().map(|input| input.allowed.clone()).collect();
+        let allowed: Option<Vec<Adjacency>> = inputs.iter().map(|input| input.allowed.clone()).collect();
         DecoderInput {
             nodes: NodeFeatures {
                 ctx,
@@ -84,7 +86,7 @@ impl<'c> DecoderInput<'c> {
             edges,
             edge_state: state.map(|inputs| Tensor::cat(inputs, 0)),
             graph: GraphFeatures { ctx, raw: all(&|input| input.graph.raw.clone()) },
-            allowed: allowed.map(|inputs| Tensor::cat(inputs, 0)),
+            allowed: allowed.map(|inputs| Adjacency::cat(&inputs)),
             cache: DecoderCache::default(),
         }
     }
@@ -139,7 +141,7 @@ impl<'c> DecoderInput<'c> {
             if self.nodes.ctx.fused {
                 return fused::max_pool(self.nodes.ctx, rows, n);
             }
-            rows.reshape([b, n, h]).max_dim(1).reshape([b, h])
+            rows.burn().reshape([b, n, h]).max_dim(1).reshape([b, h]).into()
         };
         let pooled = || vec![max_pool(self.nodes.encoded()), max_pool(self.nodes.hidden()), max_pool(self.next.clone())];
         self.cache.max_pool.get_or_init(|| Tensor::cat(pooled(), 1)).clone()
@@ -163,10 +165,13 @@ impl<'c> DecoderInput<'c> {
     /// Lowers the logits of pairs that may not be chosen below all others, `[B, N, N]`.
     fn mask(&self, logits: Tensor<3>) -> Tensor<3> {
         let Some(allowed) = &self.allowed else { return logits };
-        let [b, n, _] = logits.dims();
+        if self.nodes.ctx.fused {
+            return fused::mask_logits(self.nodes.ctx, logits, allowed.host());
+        }
+        let ([b, n, _], logits) = (logits.dims(), logits.burn());
         let least = logits.clone().reshape([b, n * n]).min_dim(1);
         let below = (least - 1.0).clamp_max(-1.0).reshape([b, 1, 1]).expand([b, n, n]);
-        below.mask_where(allowed.clone(), logits)
+        below.mask_where(allowed.burn(), logits).into()
     }
 }
 
@@ -269,11 +274,12 @@ impl Decoder {
                     ));
                 }
                 let (weight, bias) = (ctx.parameter(last.weight), ctx.parameter(last.bias));
-                let edges = input.edges(edge).swap_dims(1, 2); // the edge as seen from the node pointed to
+                let (from, to) = (from.burn(), to.burn());
+                let edges = input.edges(edge).burn().swap_dims(1, 2); // the edge as seen from the node pointed to
                 let above = edges + to.reshape([b, 1, n, h]) - from.clone().reshape([b, n, 1, h]);
                 let logits = relu(above).reshape([b * n * n, h]).matmul(weight.clone()).reshape([b, n, n])
                     + (from.matmul(weight) + bias).reshape([b, n, 1]);
-                input.mask(logits)
+                input.mask(logits.into())
             }
             (Location::Edge, &[first, second, edge]) => {
                 let logits = input.pairs(first, second, edge);
@@ -289,7 +295,7 @@ impl Decoder {
                     return fused::edge_pointers(ctx, pairs, to, last);
                 }
                 let (weight, bias) = (ctx.parameter(last.weight), ctx.parameter(last.bias).reshape([1, 1, 1]));
-                let to = to.reshape([b, 1, n, h]);
+                let (pairs, to) = (pairs.burn(), to.burn().reshape([b, 1, n, h]));
                 // One first node at a time: all triplets at once would not fit into memory.
                 let logits = |first: usize| {
                     let pairs = pairs.clone().slice([0..b, first..first + 1]).reshape([b, n, 1, h]);
@@ -297,7 +303,7 @@ impl Decoder {
                     let base = pairs.reshape([b * n, h]).matmul(weight.clone()).reshape([b, n, 1]);
                     above.reshape([b, n, n]) + base
                 };
-                Tensor::cat((0..n).map(logits).collect(), 1) + bias
+                (BurnTensor::cat((0..n).map(logits).collect(), 1) + bias).into()
             }
             (Location::Graph, &[nodes, graph]) => {
                 Affine::new(ctx, b, 1).over(nodes, input.max_pool()).graph(&input.graph, graph).by_sample()
@@ -315,10 +321,10 @@ pub(super) fn log_sinkhorn(ctx: &ForwardContext, logits: Tensor<3>, iterations: 
     if ctx.fused {
         return fused::log_sinkhorn(ctx, logits, iterations);
     }
-    let [_, n, _] = logits.dims();
-    let diagonal = Tensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * EXCLUDED;
+    let ([_, n, _], logits) = (logits.dims(), logits.burn());
+    let diagonal = BurnTensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * EXCLUDED;
     let start = logits / TEMPERATURE + diagonal;
-    (0..iterations).fold(start, |logits, _| log_softmax(log_softmax(logits, 2), 1))
+    (0..iterations).fold(start, |logits, _| log_softmax(log_softmax(logits, 2), 1)).into()
 }
 
 /// The lower the temperature, the nearer the result is to a permutation.

@@ -1,10 +1,10 @@
 //! Encoders: the raw channels of each probe, and the linear layer over them.
 
-use burn::tensor::{Bool, Tensor};
 use clrs::{Kind, Location, Probe, Spec, Stage};
 
 use crate::config::model::{EncoderInit, ModelConfig};
 use crate::exec::parameters::{Init, Linear, Owner, ParameterBuilder};
+use crate::exec::tensor::Tensor;
 
 /// Raw channels of one probe.
 pub(super) enum Channels {
@@ -104,16 +104,11 @@ impl Encoder {
     }
 }
 
-/// Pairs of nodes that a probe connects, `[B, N, N]`; `None` for kinds that connect no nodes.
-pub(super) fn adjacency(probe: &Probe, nodes: usize, value: &Tensor<3>) -> Option<Tensor<3, Bool>> {
-    let pairs = || value.clone().detach().reshape([value.dims()[0], nodes, nodes]);
-    let symmetric = |threshold: f32| {
-        let pairs = pairs();
-        (pairs.clone() + pairs.swap_dims(1, 2)).greater_scalar(threshold)
-    };
+/// Sum of the values of both directions above which a probe connects two nodes; `None` for kinds that connect no nodes.
+pub(super) fn connection_threshold(probe: &Probe) -> Option<f32> {
     match (probe.location, probe.kind) {
-        (Location::Node, kind) if is_pointer(kind) => Some(symmetric(0.5)),
-        (Location::Edge, Kind::Mask) => Some(symmetric(0.0)),
+        (Location::Node, kind) if is_pointer(kind) => Some(0.5),
+        (Location::Edge, Kind::Mask) => Some(0.0),
         _ => None,
     }
 }

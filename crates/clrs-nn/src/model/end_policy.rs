@@ -1,12 +1,11 @@
 //! Interface of the policies that decide when the samples of a rollout end.
 
-use burn::tensor::{Int, Tensor, TensorData};
-
 use super::decoders::DecoderInput;
 use super::network::{Network, ProbeLogits};
 use super::raw_features::RawFeatures;
 use crate::data::batch::Batch;
 use crate::exec::context::ForwardContext;
+use crate::exec::tensor::Tensor;
 
 /// Supplies the samples of a rollout step by step and decides when they end.
 pub(super) trait EndPolicy<'c> {
@@ -41,16 +40,13 @@ pub(super) enum Remaining {
     None,
 }
 
-/// Indices of the rows of some samples, each of which has `rows` of them.
-pub(super) fn row_indices(samples: &[usize], rows: usize, device: &burn::tensor::Device) -> Tensor<1, Int> {
-    let index = |row: usize| i64::try_from(row).expect("an index into memory");
-    let indices: Vec<i64> = samples.iter().flat_map(|sample| sample * rows..(sample + 1) * rows).map(index).collect();
-    let count = indices.len();
-    Tensor::from_data(TensorData::new(indices, [count]), device)
+/// Values of a probe of the first samples of a batch, `[samples, R, K]`.
+pub(super) fn probe_values(ctx: &ForwardContext, batch: &Batch, index: usize, step: usize, samples: usize) -> Tensor<3> {
+    ctx.tensor(batch.values(index, step, samples), batch.shape(index, samples))
 }
 
 /// Raw input features of all samples of a batch, which do not change from step to step.
 pub(super) fn batch_inputs(network: &Network, ctx: &ForwardContext, batch: &Batch) -> RawFeatures {
-    let (samples, device) = (batch.samples(), ctx.device());
-    network.input_features(ctx, samples, batch.nodes(), |index| batch.tensor(index, 0, samples, &device))
+    let samples = batch.samples();
+    network.input_features(ctx, samples, batch.nodes(), |index| probe_values(ctx, batch, index, 0, samples))
 }

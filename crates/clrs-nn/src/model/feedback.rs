@@ -1,13 +1,13 @@
 //! Decoding of logits into probabilities (soft) or decisions (hard).
 
-use burn::tensor::activation::{sigmoid, softmax};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::activation::softmax;
 use clrs::Kind;
 use clrs_kernels::{Isa, sinkhorn};
 
 use super::decoders::log_sinkhorn;
 use crate::exec::context::ForwardContext;
 use crate::exec::fused::{self, Normalization};
+use crate::exec::tensor::Tensor;
 
 /// Sinkhorn iterations on logits that are fed back as hints, as in dm-clrs.
 pub(crate) const SINKHORN_FEEDBACK: usize = 25;
@@ -20,21 +20,21 @@ pub(crate) fn soft(ctx: &ForwardContext, kind: Kind, logits: Tensor<3>) -> Tenso
         Kind::Scalar => logits,
         Kind::Permutation | Kind::CyclicPermutation => log_sinkhorn(ctx, logits, SINKHORN_FEEDBACK).exp(),
         Kind::Mask if ctx.fused => fused::probabilities(ctx, logits, Normalization::Sigmoid),
-        Kind::Mask => sigmoid(logits),
+        Kind::Mask => logits.sigmoid(),
         _ if ctx.fused => fused::probabilities(ctx, logits, Normalization::Softmax),
-        Kind::MaskOne | Kind::Categorical { .. } | Kind::Pointer => softmax(logits, 2),
+        Kind::MaskOne | Kind::Categorical { .. } | Kind::Pointer => softmax(logits.burn(), 2).into(),
     }
 }
 
 /// Decisions as 0 and 1, `[B, R, K]`, without gradient. Scalars stay as they are.
-pub(crate) fn hard(kind: Kind, logits: Tensor<3>, sinkhorn_iterations: usize) -> Tensor<3> {
-    let (device, shape) = (logits.device(), logits.dims());
+pub(crate) fn hard(ctx: &ForwardContext, kind: Kind, logits: Tensor<3>, sinkhorn_iterations: usize) -> Tensor<3> {
+    let shape = logits.dims();
     if kind == Kind::Scalar {
         return logits.detach();
     }
-    let mut values: Vec<f32> = logits.try_into_vec_as().expect("f32");
+    let mut values = logits.into_vec();
     decide(kind, &mut values, shape, sinkhorn_iterations);
-    Tensor::from_data(TensorData::new(values, shape), &device)
+    ctx.tensor(values, shape)
 }
 
 /// Replaces logits `[B, R, K]` by decisions.

@@ -1,14 +1,14 @@
 //! Termination without knowing the number of steps: a sample ends when the network's decisions repeat.
 
-use burn::tensor::{Tensor, TensorData};
 use clrs::{Kind, Spec};
 
-use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, row_indices};
+use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, probe_values};
 use super::feedback::{self, SINKHORN_SCORED};
 use super::network::{Network, ProbeLogits};
 use super::raw_features::RawFeatures;
-use crate::data::batch::{Batch, row_shape};
+use crate::data::batch::Batch;
 use crate::exec::context::ForwardContext;
+use crate::exec::tensor::Tensor;
 
 /// Ends a sample when a step decides as the step before it did, or after `max_steps`.
 pub(super) struct Fixpoint<'c, 'b> {
@@ -32,25 +32,22 @@ impl<'c, 'b> Fixpoint<'c, 'b> {
 
     /// Output logits of all samples, in the order of the batch.
     pub(super) fn outputs(self) -> ProbeLogits {
-        let (batch, device) = (self.batch, self.ctx.device());
-        let tensor = |(index, values): (usize, Vec<f32>)| {
-            let [rows, classes] = row_shape(&batch.spec()[index], batch.nodes());
-            (index, Tensor::from_data(TensorData::new(values, [batch.samples(), rows, classes]), &device))
-        };
+        let (batch, ctx) = (self.batch, self.ctx);
+        let tensor = |(index, values)| (index, ctx.tensor(values, batch.shape(index, batch.samples())));
         self.outputs.into_iter().map(tensor).collect()
     }
 
     /// Stores the outputs of samples that have ended.
     fn store(&mut self, outputs: &ProbeLogits, ended: &[usize]) {
         for (number, (index, logits)) in outputs.iter().enumerate() {
-            let width: usize = row_shape(&self.batch.spec()[*index], self.batch.nodes()).iter().product();
+            let width: usize = self.batch.shape(*index, 1).iter().product();
             if number == self.outputs.len() {
                 self.outputs.push((*index, vec![0.0; self.batch.samples() * width]));
             }
             if ended.is_empty() {
                 continue;
             }
-            let logits: Vec<f32> = logits.clone().try_into_vec_as().expect("f32");
+            let logits = logits.clone().into_vec();
             let stored = &mut self.outputs[number].1;
             for &position in ended {
                 stored[self.active[position] * width..][..width].copy_from_slice(&logits[position * width..][..width]);
@@ -69,7 +66,7 @@ impl<'c> EndPolicy<'c> for Fixpoint<'c, '_> {
     }
 
     fn true_hint(&self, index: usize) -> Tensor<3> {
-        self.batch.tensor(index, self.step, self.active.len(), &self.ctx.device())
+        probe_values(self.ctx, self.batch, index, self.step, self.active.len())
     }
 
     fn decodes_outputs(&self) -> bool {
@@ -93,7 +90,7 @@ impl<'c> EndPolicy<'c> for Fixpoint<'c, '_> {
         if continuing.is_empty() {
             return Remaining::None;
         }
-        self.inputs = self.inputs.select(&row_indices(&continuing, 1, &self.ctx.device()));
+        self.inputs = self.inputs.index_select(&continuing);
         self.previous = Some(decisions.select(&continuing));
         Remaining::Subset(continuing)
     }
@@ -106,9 +103,10 @@ impl Decisions {
     fn new<'l>(spec: &Spec, logits: impl Iterator<Item = &'l (usize, Tensor<3>)>) -> Decisions {
         let is_decision = |(index, _): &&(usize, Tensor<3>)| spec[*index].kind != Kind::Scalar;
         let decide = |(index, logits): &(usize, Tensor<3>)| {
-            let [_, rows, classes] = logits.dims();
-            let decided = feedback::hard(spec[*index].kind, logits.clone(), SINKHORN_SCORED);
-            (decided.try_into_vec_as().expect("f32"), rows * classes)
+            let shape = logits.dims();
+            let mut decided = logits.clone().into_vec();
+            feedback::decide(spec[*index].kind, &mut decided, shape, SINKHORN_SCORED);
+            (decided, shape[1] * shape[2])
         };
         Decisions(logits.filter(is_decision).map(decide).collect())
     }

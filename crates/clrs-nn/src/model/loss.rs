@@ -1,12 +1,13 @@
 //! The loss of one probe.
 
 use burn::tensor::activation::log_softmax;
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Tensor as BurnTensor, TensorData};
 use clrs::{Kind, Probe};
 
 use crate::data::batch::MASKED_OUT;
 use crate::exec::context::ForwardContext;
 use crate::exec::fused;
+use crate::exec::tensor::Tensor;
 
 /// Adds the loss of logits `[B, R, K]` to a running total, `[1]`. The loss is a mean over `cells` supervised cells, which include
 /// those of other micro-batches and steps.
@@ -23,14 +24,17 @@ pub(super) fn add_loss(
     if ctx.fused {
         return fused::add_loss(total, ctx, probe, logits, truth, weight);
     }
-    let loss = sum(probe, logits, truth) * weight;
-    total.map_or(loss.clone(), |total| total + loss)
+    let loss = Tensor::from(sum(probe, logits.burn(), truth) * weight);
+    match total {
+        None => loss,
+        Some(total) => total + loss,
+    }
 }
 
 /// Sum over cells.
-fn sum(probe: &Probe, logits: Tensor<3>, mut truth: Vec<f32>) -> Tensor<1> {
+fn sum(probe: &Probe, logits: BurnTensor<3>, mut truth: Vec<f32>) -> BurnTensor<1> {
     let (shape, device) = (logits.dims(), logits.device());
-    let tensor = |values: Vec<f32>| Tensor::<3>::from_data(TensorData::new(values, shape), &device);
+    let tensor = |values: Vec<f32>| BurnTensor::<3>::from_data(TensorData::new(values, shape), &device);
     match probe.kind {
         Kind::Scalar => (logits - tensor(truth)).square().sum(),
         Kind::Mask => {

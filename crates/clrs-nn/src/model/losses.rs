@@ -1,6 +1,5 @@
 //! The training loss of a batch and of a chunk: outputs, plus hints where these are supervised.
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
 use clrs::random::RandomState;
 
 use super::end_policy::{EndPolicy, Remaining, StepResult};
@@ -12,6 +11,7 @@ use super::rollout::Termination;
 use crate::data::batch::{Batch, row_shape};
 use crate::data::chunk::{Chunk, ChunkStep, select_lanes};
 use crate::exec::context::ForwardContext;
+use crate::exec::tensor::Tensor;
 
 /// Recurrent state that the lanes of a chunk carry to the next one. Values only: no gradient passes from chunk to chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,9 +59,9 @@ impl Network {
         random: Option<&mut RandomState>,
     ) -> (Tensor<1>, RecurrentState) {
         let supervises_hints = self.config().hint_mode.is_supervised();
-        let state = state.map_or_else(RolloutState::default, |state| restore(self, state, chunk, &ctx.device()));
-        // A zero with a gradient: a chunk may contain no supervised cell.
-        let mut total = ctx.grad_anchor.clone();
+        let state = state.map_or_else(RolloutState::default, |state| restore(ctx, state, chunk));
+        // A chunk may contain no supervised cell.
+        let mut total = ctx.zero_loss();
         let mut policy = Lanes { network: self, ctx, chunk, active: (0..chunk.lanes).collect(), step: 0 };
         let state = self.roll(ctx, &mut policy, state, &mut Mode::Train(random), &mut |view| {
             let step = &chunk.steps[view.step];
@@ -110,8 +110,7 @@ impl Lanes<'_, '_> {
 
     fn tensor(&self, index: usize) -> Tensor<3> {
         let [rows, classes] = row_shape(&self.chunk.spec[index], self.chunk.nodes);
-        let values = TensorData::new(self.current().now[index].clone(), [self.chunk.lanes, rows, classes]);
-        Tensor::from_data(values, &self.ctx.device())
+        self.ctx.tensor(self.current().now[index].clone(), [self.chunk.lanes, rows, classes])
     }
 }
 
@@ -146,12 +145,11 @@ impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
     }
 }
 
-fn restore(network: &Network, state: &RecurrentState, chunk: &Chunk, device: &Device) -> RolloutState {
-    let shape = [chunk.lanes * chunk.nodes, network.config().hidden];
-    let rows = |values: &Vec<f32>| Tensor::<2>::from_data(TensorData::new(values.clone(), shape), device);
+fn restore(ctx: &ForwardContext, state: &RecurrentState, chunk: &Chunk) -> RolloutState {
+    let rows = |values: &Vec<f32>| ctx.tensor(values.clone(), [chunk.lanes * chunk.nodes, ctx.hidden]);
     let logits = |(index, values): &(usize, Vec<f32>)| {
         let [rows, classes] = row_shape(&chunk.spec[*index], chunk.nodes);
-        (*index, Tensor::<3>::from_data(TensorData::new(values.clone(), [chunk.lanes, rows, classes]), device))
+        (*index, ctx.tensor(values.clone(), [chunk.lanes, rows, classes]))
     };
     RolloutState {
         hidden: Some(rows(&state.hidden)),
@@ -161,25 +159,20 @@ fn restore(network: &Network, state: &RecurrentState, chunk: &Chunk, device: &De
 }
 
 fn detach(state: RolloutState) -> RecurrentState {
-    let values = |tensor: Tensor<2>| -> Vec<f32> { tensor.try_into_vec_as().expect("f32") };
-    let logits =
-        |hints: ProbeLogits| hints.into_iter().map(|(index, logits)| (index, logits.try_into_vec_as().expect("f32"))).collect();
+    let logits = |hints: ProbeLogits| hints.into_iter().map(|(index, logits)| (index, logits.into_vec())).collect();
     RecurrentState {
-        hidden: state.hidden.map(values).unwrap_or_default(),
-        lstm: state.lstm.map(|LstmState { hidden, cell }| [values(hidden), values(cell)]),
+        hidden: state.hidden.map(Tensor::into_vec).unwrap_or_default(),
+        lstm: state.lstm.map(|LstmState { hidden, cell }| [hidden.into_vec(), cell.into_vec()]),
         hints: state.hints.map(logits).unwrap_or_default(),
     }
 }
 
 /// The marked lanes of a tensor, if there are any.
 fn select(logits: &Tensor<3>, marked: &[bool]) -> Option<Tensor<3>> {
-    let lanes: Vec<i64> = (0i64..).zip(marked).filter(|(_, marked)| **marked).map(|(lane, _)| lane).collect();
+    let lanes: Vec<usize> = (0..).zip(marked).filter(|(_, marked)| **marked).map(|(lane, _)| lane).collect();
     match lanes.len() {
         0 => None,
         count if count == marked.len() => Some(logits.clone()),
-        count => {
-            let lanes = Tensor::<1, Int>::from_data(TensorData::new(lanes, [count]), &logits.device());
-            Some(logits.clone().select(0, lanes))
-        }
+        _ => Some(logits.clone().index_select(&lanes)),
     }
 }

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use burn::backend::DispatchDevice;
-use burn::tensor::Tensor;
 use clrs::random::RandomState;
 use clrs::{Kind, Spec, Stage};
 
@@ -14,13 +13,15 @@ use super::decoders::{Decoder, DecoderCache, DecoderInput, Decoders, SINKHORN_DE
 use super::encoders::Encoders;
 use super::lstm::{Lstm, LstmState};
 use super::noise::{dropout, gumbel};
-use super::processors::{Processor, ProcessorInput, ProcessorRegistry, UnknownProcessor};
+use super::processors::{self, Processor, ProcessorInput, ProcessorRegistry, UnknownProcessor};
 use super::raw_features::RawFeatures;
 use super::task_modules::TaskModules;
 use crate::config::model::{ConfigError, ModelConfig};
+use crate::exec::adjacency::Adjacency;
 use crate::exec::context::ForwardContext;
 use crate::exec::features::{EdgeFeatures, GraphFeatures, NodeFeatures};
 use crate::exec::parameters::{Owner, ParameterBuilder, Parameters};
+use crate::exec::tensor::Tensor;
 use crate::exec::weights::{self, FoldedGradients, Weights};
 
 /// An algorithm that a network is built for.
@@ -180,12 +181,11 @@ impl Network {
         nodes: usize,
         value: impl Fn(usize) -> Tensor<3>,
     ) -> RawFeatures {
-        let (task, device) = (ctx.task(), ctx.device());
+        let task = ctx.task();
         let spec = &self.tasks[task].spec;
         let mut features = RawFeatures::default();
         if self.processor.reads_adjacency() || self.processor.masks_decoders() {
-            let eye = Tensor::<2>::eye(nodes, &device).greater_scalar(0.5).reshape([1, nodes, nodes]);
-            features.adjacency = Some(eye.expand([samples, nodes, nodes]));
+            features.adjacency = Some(Adjacency::self_loops(ctx, samples, nodes));
         }
         for encoder in self.encoders(task).of(spec, Stage::Input) {
             features.add(&spec[encoder.probe], nodes, value(encoder.probe), encoder);
@@ -209,7 +209,7 @@ impl Network {
             features.add(&spec[*index], nodes, value.clone(), encoder);
         }
         let adjacency = features.adjacency.take();
-        let (raw_nodes, raw_edges, raw_graph) = features.into_channels(&ctx.device());
+        let (raw_nodes, raw_edges, raw_graph) = features.into_channels(ctx);
         let mut input = ProcessorInput {
             nodes: NodeFeatures { ctx, samples, nodes, raw: raw_nodes, hidden: state.hidden.clone() },
             edges: EdgeFeatures { ctx, raw: raw_edges },
@@ -217,16 +217,16 @@ impl Network {
             adjacency,
         };
         let before = input.nodes.clone();
-        let mut output = self.processor.step(ctx, &input);
+        let mut output = processors::step(&*self.processor, ctx, &input);
         for _ in 1..self.config.message_steps {
             input.nodes.hidden = Some(output.hidden);
-            output = self.processor.step(ctx, &input);
+            output = processors::step(&*self.processor, ctx, &input);
         }
         let mut next = output.hidden;
         if let Mode::Train(Some(random)) = mode
             && self.config.dropout > 0.0
         {
-            next = dropout(next, self.config.dropout, random);
+            next = dropout(ctx, next, self.config.dropout, random);
         }
         let lstm = self.lstm.as_ref().map(|lstm| {
             let state = lstm.step(ctx, next.clone(), state.lstm.clone());
@@ -254,7 +254,7 @@ impl Network {
             let mut logits = decoder.logits(probe, ctx, input);
             if matches!(probe.kind, Kind::Permutation | Kind::CyclicPermutation) {
                 if let Mode::Train(Some(random)) = mode {
-                    logits = logits.clone() + gumbel(logits.dims(), random, &logits.device());
+                    logits = logits.clone() + gumbel(ctx, logits.dims(), random);
                 }
                 logits = log_sinkhorn(ctx, logits, SINKHORN_DECODER);
             }

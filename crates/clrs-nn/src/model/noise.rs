@@ -1,25 +1,26 @@
 //! Randomness of training: dropout, Gumbel noise, teacher forcing.
 
-use burn::tensor::{Bool, Device, Tensor, TensorData};
 use clrs::random::RandomState;
 
+use crate::exec::context::ForwardContext;
+use crate::exec::tensor::Tensor;
+
 /// Inverted dropout: zeroes each value with a probability and scales the others so that the expected value stays.
-pub(super) fn dropout(rows: Tensor<2>, probability: f64, random: &mut RandomState) -> Tensor<2> {
-    let (shape, device) = (rows.dims(), rows.device());
+pub(super) fn dropout(ctx: &ForwardContext, rows: Tensor<2>, probability: f64, random: &mut RandomState) -> Tensor<2> {
+    let shape = rows.dims();
     #[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]
     let scale = (1.0 / (1.0 - probability)) as f32;
     let mask = (0..shape[0] * shape[1]).map(|_| if random.double() < probability { 0.0 } else { scale }).collect();
-    rows * Tensor::from_data(TensorData::new::<f32, _>(mask, shape), &device)
+    rows * ctx.tensor(mask, shape)
 }
 
 /// Standard Gumbel noise, `-ln(-ln u)` of a uniform `u`: the argmax of noisy logits is a sample of their softmax.
-pub(super) fn gumbel(shape: [usize; 3], random: &mut RandomState, device: &Device) -> Tensor<3> {
+pub(super) fn gumbel(ctx: &ForwardContext, shape: [usize; 3], random: &mut RandomState) -> Tensor<3> {
     // The reference's guard against ln 0.
     const EPSILON: f64 = 1e-12;
     #[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]
     let sample = |()| -libm::log(-libm::log(random.double() + EPSILON) + EPSILON) as f32;
-    let noise = std::iter::repeat_n((), shape.iter().product()).map(sample).collect();
-    Tensor::from_data(TensorData::new::<f32, _>(noise, shape), device)
+    ctx.tensor(std::iter::repeat_n((), shape.iter().product()).map(sample).collect(), shape)
 }
 
 /// Which samples read the true hints in this step; `None` if no sample can.
@@ -32,16 +33,18 @@ pub(super) fn teacher_forcing(probability: f64, samples: usize, random: Option<&
 }
 
 /// The true values for forced samples, the predicted ones for the others.
-pub(super) fn force(forced: &[bool], predicted: Tensor<3>, truth: impl Fn() -> Tensor<3>) -> Tensor<3> {
+pub(super) fn force(ctx: &ForwardContext, forced: &[bool], predicted: Tensor<3>, truth: impl Fn() -> Tensor<3>) -> Tensor<3> {
     if forced.iter().all(|forced| *forced) {
         return truth();
     }
     if !forced.contains(&true) {
         return predicted;
     }
-    let (device, shape) = (predicted.device(), predicted.dims());
-    let mask = Tensor::<3, Bool>::from_data(TensorData::new(forced.to_vec(), [forced.len(), 1, 1]), &device);
-    predicted.mask_where(mask.expand(shape), truth())
+    let mask = |of: bool| {
+        let mask = forced.iter().map(|&forced| f32::from(forced == of)).collect();
+        ctx.tensor(mask, [forced.len(), 1, 1])
+    };
+    predicted * mask(false) + truth() * mask(true)
 }
 
 #[cfg(test)]
@@ -54,30 +57,28 @@ mod tests {
         (0..count).map(|_| random.double()).collect()
     }
 
-    fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-        tensor.try_into_vec_as().expect("f32")
-    }
-
     #[test]
     fn dropout_zeroes_where_the_draw_is_below_the_probability_and_scales_the_rest() {
-        let rows = Tensor::<2>::from_data(TensorData::new(vec![1.0f32, -2.0, 3.0, 4.0, 5.0, -6.0], [2, 3]), &Device::flex());
-        let found = values(dropout(rows.clone(), 0.5, &mut RandomState::new(3)));
+        let ctx = ForwardContext::host();
+        let rows = ctx.tensor(vec![1.0, -2.0, 3.0, 4.0, 5.0, -6.0], [2, 3]);
+        let found = dropout(&ctx, rows.clone(), 0.5, &mut RandomState::new(3)).into_vec();
         let keep = |value: f32, draw: f64| if draw < 0.5 { 0.0 } else { value * 2.0 };
-        let expected: Vec<f32> = values(rows).into_iter().zip(uniform(3, 6)).map(|(value, draw)| keep(value, draw)).collect();
+        let expected: Vec<f32> = rows.into_vec().into_iter().zip(uniform(3, 6)).map(|(value, draw)| keep(value, draw)).collect();
         assert_eq!(found, expected);
         assert!(found.contains(&0.0) && found.iter().any(|value| *value != 0.0), "both cases occur: {found:?}");
     }
 
     #[test]
     fn dropout_keeps_the_expected_value() {
-        let ones = Tensor::<2>::ones([200, 100], &Device::flex());
-        let mean = values(dropout(ones, 0.3, &mut RandomState::new(1))).iter().sum::<f32>() / 20_000.0;
+        let ctx = ForwardContext::host();
+        let ones = ctx.tensor(vec![1.0; 20_000], [200, 100]);
+        let mean = dropout(&ctx, ones, 0.3, &mut RandomState::new(1)).into_vec().iter().sum::<f32>() / 20_000.0;
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
     }
 
     #[test]
     fn gumbel_noise_is_the_inverse_distribution_function_of_uniform_draws() {
-        let found = values(gumbel([1, 2, 2], &mut RandomState::new(5), &Device::flex()));
+        let found = gumbel(&ForwardContext::host(), [1, 2, 2], &mut RandomState::new(5)).into_vec();
         for (found, draw) in found.into_iter().zip(uniform(5, 4)) {
             let expected = -(-draw.ln()).ln();
             assert!((f64::from(found) - expected).abs() < 1e-6, "{found}, not {expected}");
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn gumbel_noise_samples_from_the_softmax() {
         // softmax([0, ln 3]) = [1/4, 3/4]
-        let noise = values(gumbel([20_000, 1, 2], &mut RandomState::new(2), &Device::flex()));
+        let noise = gumbel(&ForwardContext::host(), [20_000, 1, 2], &mut RandomState::new(2)).into_vec();
         let second = noise.chunks_exact(2).filter(|pair| pair[1] + 3f32.ln() > pair[0]).count();
         assert!((second as f64 / 20_000.0 - 0.75).abs() < 0.01, "{second}");
     }
@@ -109,11 +110,11 @@ mod tests {
 
     #[test]
     fn forced_samples_read_the_truth_and_the_others_their_prediction() {
-        let device = Device::flex();
-        let truth = || Tensor::<3>::ones([3, 1, 2], &device);
-        let mixed = force(&[true, false, true], Tensor::zeros([3, 1, 2], &device), truth);
-        assert_eq!(values(mixed), [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
-        assert_eq!(values(force(&[false; 3], Tensor::zeros([3, 1, 2], &device), truth)), [0.0; 6]);
-        assert_eq!(values(force(&[true; 3], Tensor::zeros([3, 1, 2], &device), truth)), [1.0; 6]);
+        let ctx = ForwardContext::host();
+        let truth = || ctx.tensor(vec![1.0; 6], [3, 1, 2]);
+        let forced = |forced: &[bool]| force(&ctx, forced, ctx.zeros([3, 1, 2]), truth).into_vec();
+        assert_eq!(forced(&[true, false, true]), [1.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(forced(&[false; 3]), [0.0; 6]);
+        assert_eq!(forced(&[true; 3]), [1.0; 6]);
     }
 }

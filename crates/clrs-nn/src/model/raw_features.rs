@@ -1,9 +1,11 @@
 //! Raw channels of all probes that a step reads.
 
-use burn::tensor::{Bool, Device, Int, Tensor};
 use clrs::Probe;
 
-use super::encoders::{Channels, Encoder, adjacency};
+use super::encoders::{Channels, Encoder, connection_threshold};
+use crate::exec::adjacency::Adjacency;
+use crate::exec::context::ForwardContext;
+use crate::exec::tensor::Tensor;
 
 /// Raw channels of nodes, edges and the graph, and the adjacency matrix.
 #[derive(Clone, Default)]
@@ -11,8 +13,8 @@ pub(super) struct RawFeatures {
     node_channels: Vec<Tensor<3>>,
     edge_channels: Vec<Tensor<4>>,
     graph_channels: Vec<Tensor<2>>,
-    /// Connected pairs of nodes, `[B, N, N]`, with self-loops. Only tracked if it is present from the start.
-    pub(super) adjacency: Option<Tensor<3, Bool>>,
+    /// Only tracked if it is present from the start.
+    pub(super) adjacency: Option<Adjacency>,
     samples: usize,
     nodes: usize,
 }
@@ -21,10 +23,8 @@ impl RawFeatures {
     /// Adds the channels of a probe, `value` being `[B, R, K]`.
     pub(super) fn add(&mut self, probe: &Probe, nodes: usize, value: Tensor<3>, encoder: &Encoder) {
         (self.samples, self.nodes) = (value.dims()[0], nodes);
-        if let Some(known) = &self.adjacency
-            && let Some(connected) = adjacency(probe, nodes, &value)
-        {
-            self.adjacency = Some(known.clone().bool_or(connected));
+        if let Some(threshold) = connection_threshold(probe) {
+            self.adjacency = self.adjacency.take().map(|known| known.connect(value.clone(), threshold));
         }
         match encoder.channels(probe, nodes, value) {
             Channels::Nodes(channels) => self.node_channels.push(channels),
@@ -56,36 +56,36 @@ impl RawFeatures {
             node_channels: self.node_channels.iter().map(|channels| first(channels, samples)).collect(),
             edge_channels: self.edge_channels.iter().map(|channels| first(channels, samples)).collect(),
             graph_channels: self.graph_channels.iter().map(|channels| first(channels, samples)).collect(),
-            adjacency: self.adjacency.clone().map(|adjacency| adjacency.slice([0..samples])),
+            adjacency: self.adjacency.as_ref().map(|adjacency| adjacency.slice(0..samples)),
             samples,
             nodes: self.nodes,
         }
     }
 
     /// Samples by index.
-    pub(super) fn select(&self, indices: &Tensor<1, Int>) -> RawFeatures {
+    pub(super) fn index_select(&self, samples: &[usize]) -> RawFeatures {
         RawFeatures {
-            node_channels: self.node_channels.iter().map(|channels| channels.clone().select(0, indices.clone())).collect(),
-            edge_channels: self.edge_channels.iter().map(|channels| channels.clone().select(0, indices.clone())).collect(),
-            graph_channels: self.graph_channels.iter().map(|channels| channels.clone().select(0, indices.clone())).collect(),
-            adjacency: self.adjacency.clone().map(|adjacency| adjacency.select(0, indices.clone())),
-            samples: indices.dims()[0],
+            node_channels: self.node_channels.iter().map(|channels| channels.clone().index_select(samples)).collect(),
+            edge_channels: self.edge_channels.iter().map(|channels| channels.clone().index_select(samples)).collect(),
+            graph_channels: self.graph_channels.iter().map(|channels| channels.clone().index_select(samples)).collect(),
+            adjacency: self.adjacency.as_ref().map(|adjacency| adjacency.index_select(samples)),
+            samples: samples.len(),
             nodes: self.nodes,
         }
     }
 
     /// Channels of nodes, `[B * N, channels]`, edges, `[B, N, N, channels]`, and the graph, `[B, channels]`. A location without
     /// probes has one channel of zeros.
-    pub(super) fn into_channels(mut self, device: &Device) -> (Tensor<2>, Tensor<4>, Tensor<2>) {
+    pub(super) fn into_channels(mut self, ctx: &ForwardContext) -> (Tensor<2>, Tensor<4>, Tensor<2>) {
         let (b, n) = (self.samples, self.nodes);
         if self.node_channels.is_empty() {
-            self.node_channels.push(Tensor::zeros([b, n, 1], device));
+            self.node_channels.push(ctx.zeros([b, n, 1]));
         }
         if self.edge_channels.is_empty() {
-            self.edge_channels.push(Tensor::zeros([b, n, n, 1], device));
+            self.edge_channels.push(ctx.zeros([b, n, n, 1]));
         }
         if self.graph_channels.is_empty() {
-            self.graph_channels.push(Tensor::zeros([b, 1], device));
+            self.graph_channels.push(ctx.zeros([b, 1]));
         }
         self.join();
         let nodes = self.node_channels.remove(0);
@@ -102,5 +102,5 @@ fn join<const D: usize>(channels: &mut Vec<Tensor<D>>) {
 
 /// The first samples of a tensor.
 pub(super) fn first<const D: usize>(tensor: &Tensor<D>, samples: usize) -> Tensor<D> {
-    if tensor.dims()[0] == samples { tensor.clone() } else { tensor.clone().slice([0..samples]) }
+    if tensor.dims()[0] == samples { tensor.clone() } else { tensor.clone().rows(0..samples) }
 }

@@ -4,11 +4,10 @@
 //! and chunks; *when a sample ends* is an `EndPolicy`. Samples that have ended are dropped from the batch. dm-clrs computes all
 //! steps for all samples and masks; the results are the same.
 
-use burn::tensor::{Tensor, TensorData};
 use clrs::{Kind, Stage};
 
 use super::decoders::DecoderInput;
-use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, row_indices};
+use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, probe_values};
 use super::feedback::{self, SINKHORN_FEEDBACK};
 use super::fixpoint::Fixpoint;
 use super::network::{Mode, Network, ProbeLogits, RolloutState};
@@ -17,6 +16,7 @@ use super::raw_features::{RawFeatures, first};
 use crate::config::model::Feedback;
 use crate::data::batch::Batch;
 use crate::exec::context::ForwardContext;
+use crate::exec::tensor::Tensor;
 
 /// When the samples of a rollout end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Network {
             let nodes = features.nodes();
             let hints = self.read_hints(ctx, policy, state.hints.as_ref(), mode);
             if let Some(restarts) = policy.restarts() {
-                state.reset(restarts, nodes);
+                state.reset(ctx, restarts, nodes);
             }
             let (decoder_input, lstm) = self.step(ctx, features, &hints, &state, mode);
             let hints = self.decode(ctx, &decoder_input, Stage::Hint, mode);
@@ -140,7 +140,7 @@ impl Network {
             None => policy.true_hint(index),
             Some((_, logits)) => {
                 let fed_back = self.feed_back(ctx, spec[index].kind, logits.clone(), is_evaluation);
-                force(&forced, fed_back, || policy.true_hint(index))
+                force(ctx, &forced, fed_back, || policy.true_hint(index))
             }
         };
         self.encoders(ctx.task()).of(spec, Stage::Hint).map(|encoder| (encoder.probe, read(encoder.probe))).collect()
@@ -155,7 +155,7 @@ impl Network {
         };
         match (hard, kind) {
             (true, Kind::Scalar) if self.config().feedback == Feedback::Hard2022 => logits,
-            (true, _) => feedback::hard(kind, logits, SINKHORN_FEEDBACK),
+            (true, _) => feedback::hard(ctx, kind, logits, SINKHORN_FEEDBACK),
             (false, _) => feedback::soft(ctx, kind, logits),
         }
     }
@@ -163,16 +163,12 @@ impl Network {
 
 impl RolloutState {
     /// Zeroes the hidden states of samples that start.
-    fn reset(&mut self, restarts: &[bool], nodes: usize) {
+    fn reset(&mut self, ctx: &ForwardContext, restarts: &[bool], nodes: usize) {
         if !restarts.contains(&true) {
             return;
         }
         let factors: Vec<f32> = restarts.iter().flat_map(|&restarts| vec![f32::from(!restarts); nodes]).collect();
-        let mask = |rows: Tensor<2>| {
-            let factors = TensorData::new(factors.clone(), [restarts.len() * nodes, 1]);
-            let device = rows.device();
-            rows * Tensor::<2>::from_data(factors, &device)
-        };
+        let mask = |rows: Tensor<2>| rows * ctx.tensor(factors.clone(), [restarts.len() * nodes, 1]);
         self.hidden = self.hidden.take().map(mask);
         self.lstm = self.lstm.take().map(|lstm| lstm.map(mask));
     }
@@ -187,19 +183,14 @@ impl RolloutState {
             Remaining::All => RolloutState { hidden, lstm, hints },
             Remaining::None => RolloutState::default(),
             Remaining::First(samples) => {
-                let rows = |rows: Tensor<2>| rows.slice([0..samples * nodes]);
+                let rows = |rows: Tensor<2>| rows.rows(0..samples * nodes);
                 let hints = map(hints, &|logits| first(&logits, *samples));
                 RolloutState { hidden: hidden.map(rows), lstm: lstm.map(|lstm| lstm.map(rows)), hints }
             }
             Remaining::Subset(samples) => {
-                let rows = |rows: Tensor<2>| {
-                    let indices = row_indices(samples, nodes, &rows.device());
-                    rows.select(0, indices)
-                };
-                let hints = map(hints, &|logits| {
-                    let indices = row_indices(samples, 1, &logits.device());
-                    logits.select(0, indices)
-                });
+                let indices: Vec<usize> = samples.iter().flat_map(|sample| sample * nodes..(sample + 1) * nodes).collect();
+                let rows = |rows: Tensor<2>| rows.index_select(&indices);
+                let hints = map(hints, &|logits| logits.index_select(samples));
                 RolloutState { hidden: hidden.map(rows), lstm: lstm.map(|lstm| lstm.map(rows)), hints }
             }
         }
@@ -242,7 +233,7 @@ impl<'c> EndPolicy<'c> for ByLength<'c, '_> {
     }
 
     fn true_hint(&self, index: usize) -> Tensor<3> {
-        self.batch.tensor(index, self.step, self.samples.len(), &self.ctx.device())
+        probe_values(self.ctx, self.batch, index, self.step, self.samples.len())
     }
 
     fn decodes_outputs(&self) -> bool {

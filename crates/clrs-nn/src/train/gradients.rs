@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
 use clrs::random::RandomState;
 use rayon::prelude::*;
 
@@ -10,6 +10,7 @@ use crate::data::batch::{Batch, MICRO_BATCH};
 use crate::data::chunk::Chunk;
 use crate::exec::context::{self, ForwardContext};
 use crate::exec::parameters::Parameters;
+use crate::exec::tensor::Tensor;
 use crate::exec::weights::{FoldedGradients, FoldedWeight, Weights};
 use crate::model::losses::RecurrentState;
 use crate::model::network::Network;
@@ -67,8 +68,8 @@ fn accumulate<M: Send, T: Send>(
     let compute = |(index, micro_batch): (usize, M)| {
         let ctx = network.context(&weights, task);
         let (loss, other) = loss(index, micro_batch, &ctx);
-        let gradients = ctx.gradients(&mut loss.backward());
-        ((loss.into_scalar::<f32>(), gradients), other)
+        let gradients = ctx.backward(loss.clone());
+        ((loss.into_scalar(), gradients), other)
     };
     let computed: Vec<((f32, FoldedGradients), T)> = micro_batches.into_par_iter().enumerate().map(compute).collect();
     let (results, others): (Vec<_>, Vec<T>) = computed.into_iter().unzip();

@@ -1,12 +1,10 @@
 //! Sums of linear layers, evaluated in one pass over the result.
 
-use std::sync::Arc;
-
-use burn::tensor::Tensor;
-use clrs_kernels::gemm::{Accumulate, Epilogue, add_matmul_tn, matmul_packed, relu_backward};
+use clrs_kernels::elementwise::Unary;
+use clrs_kernels::gemm::{Accumulate, Epilogue, add_matmul_tn, matmul_packed};
 use clrs_kernels::{Isa, Scratch, expand};
 
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::weights::{FoldedWeight, add};
 
@@ -31,7 +29,6 @@ pub(crate) fn affine<const D: usize>(
     let node_weights = weights(&node_terms);
     let [_, outputs] = node_weights[0].matrix.dims();
     let op = Affine {
-        shape: shape(outputs).to_vec(),
         rows,
         outputs,
         nodes,
@@ -40,11 +37,10 @@ pub(crate) fn affine<const D: usize>(
         biases: biases.into_iter().map(|weight| ctx.weight_ref(weight)).collect(),
         relu,
     };
-    apply(ctx, op, node_terms.into_iter().chain(sample_terms).map(|(rows, _)| input(rows)).collect())
+    apply(ctx, op, node_terms.into_iter().chain(sample_terms).map(|(rows, _)| rows.view()).collect(), shape(outputs))
 }
 
 struct Affine {
-    shape: Vec<usize>,
     /// `B * N`
     rows: usize,
     outputs: usize,
@@ -56,15 +52,10 @@ struct Affine {
     relu: bool,
 }
 
-impl FusedOp for Affine {
-    fn shape(&self) -> Vec<usize> {
-        self.shape.clone()
-    }
-
+impl Op for Affine {
     /// Saves the result if a `ReLU` follows.
-    fn forward(&self, inputs: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, _: &mut Scratch) -> SavedState {
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], save: bool, _: &mut Scratch) -> Saved {
         let (isa, outputs) = (Isa::best(), self.outputs);
-        let (node_inputs, sample_inputs) = inputs.split_at(self.node_weights.len());
         let mut bias = vec![0.0; outputs];
         for WeightRef { matrix, .. } in &self.biases {
             add(&mut bias, matrix.values());
@@ -73,43 +64,36 @@ impl FusedOp for Affine {
         if !self.sample_weights.is_empty() {
             let mut sums = vec![0.0; self.rows / self.nodes * outputs];
             let mut initial = Accumulate::Bias(&bias);
-            for (WeightRef { matrix, .. }, x) in self.sample_weights.iter().zip(sample_inputs) {
-                matmul_packed(isa, x, matrix.packed(), initial, Epilogue::Identity, &mut sums);
+            for (index, WeightRef { matrix, .. }) in (self.node_weights.len()..).zip(&self.sample_weights) {
+                matmul_packed(isa, inputs.get(index), matrix.packed(), initial, Epilogue::Identity, &mut sums);
                 initial = Accumulate::Output;
             }
             expand::forward(&sums, outputs, self.nodes, out);
             accumulate = Accumulate::Output;
         }
-        for (index, (WeightRef { matrix, .. }, x)) in self.node_weights.iter().zip(node_inputs).enumerate() {
+        for (index, WeightRef { matrix, .. }) in self.node_weights.iter().enumerate() {
             let is_last = index + 1 == self.node_weights.len();
             let epilogue = if is_last && self.relu { Epilogue::Relu } else { Epilogue::Identity };
-            matmul_packed(isa, x, matrix.packed(), accumulate, epilogue, out);
+            matmul_packed(isa, inputs.get(index), matrix.packed(), accumulate, epilogue, out);
             accumulate = Accumulate::Output;
         }
-        Arc::new(if save_for_backward && self.relu { out.to_vec() } else { Vec::new() })
+        Box::new(if save && self.relu { out.to_vec() } else { Vec::new() })
     }
 
-    fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
-        let out = back.saved::<Vec<f32>>();
-        let BackwardInput { inputs, d_out, needs_input_grad, .. } = back;
+    fn backward(&self, mut back: Backward<'_>, scratch: &mut Scratch) {
+        let (out, mut d_out) = (back.saved::<Vec<f32>>(), std::mem::take(&mut back.d_out));
         let outputs = self.outputs;
-        let mut d_sum = Vec::new();
-        let d_out = if self.relu {
-            d_sum.resize(d_out.len(), 0.0);
-            relu_backward(&out, d_out, &mut d_sum);
-            &d_sum
-        } else {
-            d_out
-        };
+        if self.relu {
+            Unary::Relu.backward(&out, &mut d_out);
+        }
         let mut d_samples = Vec::new();
         if !(self.sample_weights.is_empty() && self.biases.is_empty()) {
             d_samples.resize(d_out.len() / self.nodes, 0.0);
-            expand::backward(d_out, outputs, self.nodes, &mut d_samples);
+            expand::backward(&d_out, outputs, self.nodes, &mut d_samples);
         }
-        let mut gradients = InputGradients::default();
         for (index, weight) in self.node_weights.iter().chain(&self.sample_weights).enumerate() {
-            let d_out = if index < self.node_weights.len() { d_out } else { &d_samples };
-            gradients[index] = term_backward(weight, inputs[index], d_out, needs_input_grad[index], scratch);
+            let d_out = if index < self.node_weights.len() { &d_out } else { &d_samples };
+            term_backward(weight, &mut back, index, d_out, scratch);
         }
         if !self.biases.is_empty() {
             let mut d_bias = vec![0.0; outputs];
@@ -118,24 +102,37 @@ impl FusedOp for Affine {
                 grad.add(outputs, |sum| add(sum, &d_bias));
             }
         }
-        gradients
     }
 }
 
-/// Backward of the product `x W`: adds to the gradient of the weight, and returns that of `x` if it is needed.
-pub(super) fn term_backward(
-    weight: &WeightRef,
-    x: &[f32],
-    d_out: &[f32],
-    needs_input_grad: bool,
-    scratch: &mut Scratch,
-) -> Option<Vec<f32>> {
+/// Backward of the product `x W`: adds to the gradients of the weight and of the input `x`, given by its index.
+pub(super) fn term_backward(weight: &WeightRef, back: &mut Backward<'_>, index: usize, d_out: &[f32], scratch: &mut Scratch) {
     let (isa, [inputs, outputs]) = (Isa::best(), weight.matrix.dims());
-    let rows = d_out.len() / outputs;
+    let (rows, x) = (d_out.len() / outputs, back.inputs.get(index));
     weight.grad.add(inputs * outputs, |sum| add_matmul_tn(isa, [rows, inputs, outputs], x, d_out, sum, scratch));
-    needs_input_grad.then(|| {
+    if back.needs_grad(index) {
         let mut d_x = vec![0.0; rows * inputs];
         matmul_packed(isa, d_out, weight.matrix.transposed(), Accumulate::Zero, Epilogue::Identity, &mut d_x);
-        d_x
-    })
+        back.add(index, d_x);
+    }
+}
+
+/// A folded weight as a tensor.
+pub(crate) fn constant(ctx: &ForwardContext, weight: FoldedWeight) -> Tensor<2> {
+    let weight = ctx.weight_ref(weight);
+    let shape = weight.matrix.dims();
+    apply(ctx, Constant(weight), Vec::new(), shape)
+}
+
+struct Constant(WeightRef);
+
+impl Op for Constant {
+    fn forward(&self, _: Inputs<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Saved {
+        out.copy_from_slice(self.0.matrix.values());
+        Box::new(())
+    }
+
+    fn backward(&self, back: Backward<'_>, _: &mut Scratch) {
+        self.0.grad.add(back.d_out.len(), |sum| add(sum, &back.d_out));
+    }
 }

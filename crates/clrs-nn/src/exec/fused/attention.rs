@@ -1,12 +1,11 @@
 //! Graph attention: scores, their softmax, and the weighted mean of values.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
-use burn::tensor::Tensor;
-use clrs_kernels::attention::{self as kernel, Gradients, Inputs, Tape};
+use clrs_kernels::attention::{self as kernel, Gradients, Tape};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::weights::{FoldedWeight, add};
 
@@ -31,25 +30,24 @@ pub(crate) fn attention(
     ctx: &ForwardContext,
     inputs: AttentionInput,
     heads: usize,
-    neighbours: Option<Arc<Vec<bool>>>,
+    neighbours: Option<Rc<Vec<bool>>>,
 ) -> Tensor<2> {
     let AttentionInput { query, key, raw, edge, values, scores } = inputs;
     let ([_, width], [samples, nodes, _, channels], [_, hidden]) = (query.dims(), raw.dims(), values.dims());
     let scores: Vec<WeightRef> = scores.into_iter().map(|weight| ctx.weight_ref(weight)).collect();
     let score_weight = scores.iter().flat_map(|head| head.matrix.values()).copied().collect();
     let edge = ctx.weight_ref(edge);
-    let op = Attention { samples, nodes, width, channels, hidden, heads, neighbours, edge, scores, score_weight };
-    apply(ctx, op, vec![input(query), input(key), input(raw), input(values)])
+    let op = Attention { nodes, width, channels, hidden, heads, neighbours, edge, scores, score_weight };
+    apply(ctx, op, vec![query.view(), key.view(), raw.view(), values.view()], [samples * nodes, hidden])
 }
 
 struct Attention {
-    samples: usize,
     nodes: usize,
     width: usize,
     channels: usize,
     hidden: usize,
     heads: usize,
-    neighbours: Option<Arc<Vec<bool>>>,
+    neighbours: Option<Rc<Vec<bool>>>,
     edge: WeightRef,
     scores: Vec<WeightRef>,
     /// `scores` of all heads, concatenated.
@@ -57,9 +55,10 @@ struct Attention {
 }
 
 impl Attention {
-    fn inputs<'a>(&'a self, &[query, key, edges, values, ..]: &InputSlices<'a>, sample: usize) -> Inputs<'a> {
+    fn inputs<'a>(&'a self, inputs: Inputs<'a>, sample: usize) -> kernel::Inputs<'a> {
+        let [query, key, edges, values] = inputs.values();
         let (rows, pairs, values_len) = (self.nodes * self.width, self.nodes * self.nodes, self.nodes * self.hidden);
-        Inputs {
+        kernel::Inputs {
             nodes: self.nodes,
             heads: self.heads,
             query: &query[sample * rows..][..rows],
@@ -73,32 +72,27 @@ impl Attention {
     }
 }
 
-impl FusedOp for Attention {
-    fn shape(&self) -> Vec<usize> {
-        vec![self.samples * self.nodes, self.hidden]
-    }
-
+impl Op for Attention {
     /// Saves the tape of every sample.
-    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, scratch: &mut Scratch) -> SavedState {
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], save: bool, scratch: &mut Scratch) -> Saved {
         let mut tapes = Vec::new();
         let mut tape = Tape::default();
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.hidden).enumerate() {
-            kernel::forward(Isa::best(), &self.inputs(slices, sample), out, &mut tape, scratch);
-            if save_for_backward {
+            kernel::forward(Isa::best(), &self.inputs(inputs, sample), out, &mut tape, scratch);
+            if save {
                 tapes.push(std::mem::take(&mut tape));
             }
         }
-        Arc::new(tapes)
+        Box::new(tapes)
     }
 
-    fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
+    fn backward(&self, mut back: Backward<'_>, scratch: &mut Scratch) {
         let tapes = back.saved::<Vec<Tape>>();
-        let BackwardInput { inputs: slices, d_out, needs_input_grad, .. } = back;
         let (rows, pairs) = (self.nodes * self.width, self.nodes * self.nodes * self.channels);
         let values_len = self.nodes * self.hidden;
-        let zeros = |len: usize| vec![0.0; self.samples * len];
+        let zeros = |len: usize| vec![0.0; tapes.len() * len];
         let (mut d_query, mut d_key, mut d_values) = (zeros(rows), zeros(rows), zeros(values_len));
-        let mut d_edges = needs_input_grad[2].then(|| zeros(pairs));
+        let mut d_edges = back.needs_grad(2).then(|| zeros(pairs));
         let mut d_score = vec![0.0; self.score_weight.len()];
         self.edge.grad.add(self.channels * self.width, |d_edge_weight| {
             for (sample, tape) in tapes.iter().enumerate() {
@@ -110,14 +104,18 @@ impl FusedOp for Attention {
                     score_weight: (!d_score.is_empty()).then_some(&mut d_score[..]),
                     value: &mut d_values[sample * values_len..][..values_len],
                 };
-                let d_out = &d_out[sample * values_len..][..values_len];
-                kernel::backward(Isa::best(), &self.inputs(&slices, sample), tape, d_out, gradients, scratch);
+                let d_out = &back.d_out[sample * values_len..][..values_len];
+                kernel::backward(Isa::best(), &self.inputs(back.inputs, sample), tape, d_out, gradients, scratch);
             }
         });
         let head_width = self.width / self.heads;
         for (WeightRef { grad, .. }, d_score) in self.scores.iter().zip(d_score.chunks_exact(head_width)) {
             grad.add(head_width, |sum| add(sum, d_score));
         }
-        [Some(d_query), Some(d_key), d_edges, Some(d_values), None, None, None]
+        for (index, gradient) in [Some(d_query), Some(d_key), d_edges, Some(d_values)].into_iter().enumerate() {
+            if let Some(gradient) = gradient {
+                back.add(index, gradient);
+            }
+        }
     }
 }

@@ -1,33 +1,34 @@
 //! Position-weighted sums of embeddings.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
-use burn::tensor::Tensor;
-use clrs_kernels::embedding_bag::{self as kernel, Inputs};
+use clrs_kernels::embedding_bag as kernel;
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::parameters::ParamId;
 use crate::exec::weights::FoldedWeight;
 
 /// `sum over l of table[indices[b, l]] * positions[l]` for every bag `b`: `[B, D]`, from `indices` `[B, L]`, `table` `[V, D]` and
 /// `positions` `[L, D]`.
-pub(crate) fn embedding_bag(ctx: &ForwardContext, indices: Arc<Vec<u16>>, table: ParamId, positions: Arc<Vec<f32>>) -> Tensor<2> {
+pub(crate) fn embedding_bag(ctx: &ForwardContext, indices: Rc<Vec<u16>>, table: ParamId, positions: Rc<Vec<f32>>) -> Tensor<2> {
     let table = ctx.weight_ref(FoldedWeight::Parameter(table));
-    apply(ctx, EmbeddingBag { indices, positions, table }, Vec::new())
+    let [_, dim] = table.matrix.dims();
+    let shape = [indices.len() * dim / positions.len(), dim];
+    apply(ctx, EmbeddingBag { indices, positions, table }, Vec::new(), shape)
 }
 
 struct EmbeddingBag {
-    indices: Arc<Vec<u16>>,
-    positions: Arc<Vec<f32>>,
+    indices: Rc<Vec<u16>>,
+    positions: Rc<Vec<f32>>,
     table: WeightRef,
 }
 
 impl EmbeddingBag {
-    fn inputs(&self) -> Inputs<'_> {
+    fn inputs(&self) -> kernel::Inputs<'_> {
         let [_, dim] = self.table.matrix.dims();
-        Inputs {
+        kernel::Inputs {
             embedding_dim: dim,
             table: self.table.matrix.values(),
             position_encoding: &self.positions,
@@ -36,20 +37,14 @@ impl EmbeddingBag {
     }
 }
 
-impl FusedOp for EmbeddingBag {
-    fn shape(&self) -> Vec<usize> {
-        let [_, dim] = self.table.matrix.dims();
-        vec![self.indices.len() * dim / self.positions.len(), dim]
-    }
-
-    fn forward(&self, _: &InputSlices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
+impl Op for EmbeddingBag {
+    fn forward(&self, _: Inputs<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Saved {
         kernel::forward(Isa::best(), &self.inputs(), out);
-        Arc::new(())
+        Box::new(())
     }
 
-    fn backward(&self, BackwardInput { d_out, .. }: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
+    fn backward(&self, back: Backward<'_>, _: &mut Scratch) {
         let len = self.table.matrix.values().len();
-        self.table.grad.add(len, |sum| kernel::backward(Isa::best(), &self.inputs(), d_out, sum));
-        InputGradients::default()
+        self.table.grad.add(len, |sum| kernel::backward(Isa::best(), &self.inputs(), &back.d_out, sum));
     }
 }

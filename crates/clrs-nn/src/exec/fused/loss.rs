@@ -1,13 +1,10 @@
 //! Losses of probes, by their kind.
 
-use std::sync::Arc;
-
-use burn::tensor::Tensor;
 use clrs::{Kind, Probe};
 use clrs_kernels::rowwise::{log_softmax, log_softmax_backward};
 use clrs_kernels::{Isa, Scratch, loss as kernel};
 
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input, only_first};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::data::batch::MASKED_OUT;
 use crate::exec::context::ForwardContext;
 
@@ -33,8 +30,8 @@ pub(crate) fn add_loss(
         // Decoders return log-probabilities of permutations.
         Kind::Permutation | Kind::CyclicPermutation => CellLoss::NegativeLogLikelihood,
     };
-    let op = ProbeLoss { cell_loss, target, weight, has_total: total.is_some() };
-    apply(ctx, op, [input(logits)].into_iter().chain(total.map(input)).collect())
+    let op = ProbeLoss { cell_loss, target, weight };
+    apply(ctx, op, [logits.view()].into_iter().chain(total.map(Tensor::view)).collect(), [1])
 }
 
 /// The loss of a cell.
@@ -56,16 +53,12 @@ struct ProbeLoss {
     cell_loss: CellLoss,
     target: Vec<f32>,
     weight: f32,
-    has_total: bool,
 }
 
-impl FusedOp for ProbeLoss {
-    fn shape(&self) -> Vec<usize> {
-        vec![1]
-    }
-
+impl Op for ProbeLoss {
     /// Saves log-probabilities for [`CellLoss::CrossEntropy`].
-    fn forward(&self, &[logits, total, ..]: &InputSlices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Saved {
+        let logits = inputs.get(0);
         let mut log_probabilities = Vec::new();
         let sum = match self.cell_loss {
             CellLoss::SquaredError => kernel::squared_error(logits, &self.target),
@@ -79,14 +72,13 @@ impl FusedOp for ProbeLoss {
         };
         #[expect(clippy::cast_possible_truncation, reason = "a loss is f32")]
         let loss = sum as f32 * self.weight;
-        out.fill(if self.has_total { total[0] + loss } else { loss });
-        Arc::new(log_probabilities)
+        out[0] = if inputs.len() > 1 { inputs.get(1)[0] + loss } else { loss };
+        Box::new(log_probabilities)
     }
 
-    fn backward(&self, back: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
-        let log_probabilities = back.saved::<Vec<f32>>();
-        let BackwardInput { inputs: [logits, ..], d_out, .. } = back;
-        let d_loss = d_out[0] * self.weight;
+    fn backward(&self, mut back: Backward<'_>, _: &mut Scratch) {
+        let (log_probabilities, logits) = (back.saved::<Vec<f32>>(), back.inputs.get(0));
+        let d_loss = back.d_out[0] * self.weight;
         let mut d_logits = vec![0.0; logits.len()];
         match self.cell_loss {
             CellLoss::SquaredError => kernel::squared_error_backward(logits, &self.target, d_loss, &mut d_logits),
@@ -99,8 +91,10 @@ impl FusedOp for ProbeLoss {
             }
             CellLoss::NegativeLogLikelihood => kernel::nll_backward(&self.target, d_loss, &mut d_logits),
         }
-        let mut gradients = only_first(d_logits);
-        gradients[1] = self.has_total.then(|| d_out.to_vec());
-        gradients
+        back.add(0, d_logits);
+        if back.inputs.len() > 1 {
+            let d_total = std::mem::take(&mut back.d_out);
+            back.add(1, d_total);
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! Max-aggregated messages between nodes.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::rc::Rc;
+use std::sync::Arc;
 
-use burn::tensor::Tensor;
 use clrs::Location;
-use clrs_kernels::messages::{self as kernel, Gradients, Inputs, PackedWeights, Tape, WeightGradients, Weights};
+use clrs_kernels::messages::{self as kernel, Gradients, PackedWeights, Tape, WeightGradients, Weights};
 use clrs_kernels::{Isa, Scratch};
 
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::exec::context::{DeferredGradients, ForwardContext, WeightRef};
 use crate::exec::parameters::Linear;
 use crate::exec::weights::{FoldedWeight, add};
@@ -19,7 +19,7 @@ pub(crate) enum Senders {
     All,
     Itself,
     /// Adjacency matrix, `[B, N, N]`, sender first.
-    Neighbours(Arc<Vec<bool>>),
+    Neighbours(Rc<Vec<bool>>),
 }
 
 /// Layers of the message function: over edges, and the hidden and output layer of the MLP on top.
@@ -39,7 +39,7 @@ struct MessageWeights {
     output: WeightRef,
     output_bias: WeightRef,
     /// Gradients of all but the output bias in the kernel's layout, summed over steps.
-    gradients: Mutex<Option<WeightGradients>>,
+    gradients: RefCell<Option<WeightGradients>>,
 }
 
 impl MessageWeights {
@@ -55,20 +55,20 @@ impl MessageWeights {
                 output_weight: output_weight.matrix.values(),
             })
         });
-        let gradients = Mutex::default();
+        let gradients = RefCell::default();
         MessageWeights { packed, edge, hidden: hidden_weight, hidden_bias, output: output_weight, output_bias, gradients }
     }
 
     /// Lets a closure add to the gradients.
     fn accumulate(&self, hidden: usize, channels: usize, add: impl FnOnce(&mut WeightGradients)) {
-        let mut gradients = self.gradients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gradients = self.gradients.borrow_mut();
         add(gradients.get_or_insert_with(|| WeightGradients::new(hidden, channels)));
     }
 }
 
 impl DeferredGradients for MessageWeights {
     fn flush(&self) {
-        let Some(gradients) = self.gradients.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let Some(gradients) = self.gradients.take() else { return };
         let len = |weight: &WeightRef| weight.matrix.dims().iter().product();
         self.edge.grad.add(len(&self.edge), |edge| {
             self.hidden.grad.add(len(&self.hidden), |hidden| {
@@ -95,17 +95,17 @@ pub(crate) fn messages(
 ) -> Tensor<2> {
     let [samples, nodes, _, channels] = edges.dims();
     let weights = ctx.deferred(layers.hidden.weight, || MessageWeights::new(ctx, layers));
-    let op = Messages { from, samples, nodes, channels, hidden: ctx.hidden, weights };
-    apply(ctx, op, vec![input(receivers), input(senders), input(edges)])
+    let op = Messages { from, nodes, channels, hidden: ctx.hidden, weights };
+    let shape = [samples * nodes, ctx.hidden];
+    apply(ctx, op, vec![receivers.view(), senders.view(), edges.view()], shape)
 }
 
 struct Messages {
     from: Senders,
-    samples: usize,
     nodes: usize,
     channels: usize,
     hidden: usize,
-    weights: Arc<MessageWeights>,
+    weights: Rc<MessageWeights>,
 }
 
 thread_local! {
@@ -114,9 +114,10 @@ thread_local! {
 }
 
 impl Messages {
-    fn inputs<'a>(&'a self, &[receivers, senders, edges, ..]: &InputSlices<'a>, sample: usize) -> Inputs<'a> {
+    fn inputs<'a>(&'a self, inputs: Inputs<'a>, sample: usize) -> kernel::Inputs<'a> {
+        let [receivers, senders, edges] = inputs.values();
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
-        Inputs {
+        kernel::Inputs {
             receivers: &receivers[sample * rows..][..rows],
             senders: &senders[sample * rows..][..rows],
             edge_features: &edges[sample * pairs * self.channels..][..pairs * self.channels],
@@ -129,35 +130,30 @@ impl Messages {
     }
 }
 
-impl FusedOp for Messages {
-    fn shape(&self) -> Vec<usize> {
-        vec![self.samples * self.nodes, self.hidden]
-    }
-
+impl Op for Messages {
     /// Saves the tape of every sample.
-    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, scratch: &mut Scratch) -> SavedState {
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], save: bool, scratch: &mut Scratch) -> Saved {
         let isa = Isa::best();
         let mut tapes = Vec::new();
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.hidden).enumerate() {
-            let mut tape = save_for_backward.then(|| TAPES.with_borrow_mut(Vec::pop).unwrap_or_else(|| Tape::new(true)));
-            kernel::forward(isa, &self.weights.packed, &self.inputs(slices, sample), out, tape.as_mut(), scratch);
+            let mut tape = save.then(|| TAPES.with_borrow_mut(Vec::pop).unwrap_or_else(|| Tape::new(true)));
+            kernel::forward(isa, &self.weights.packed, &self.inputs(inputs, sample), out, tape.as_mut(), scratch);
             tapes.extend(tape);
         }
         // The output bias is the same for all messages, so it is added to their maximum.
         for row in out.chunks_exact_mut(self.hidden) {
             add(row, self.weights.output_bias.matrix.values());
         }
-        Arc::new(tapes)
+        Box::new(tapes)
     }
 
-    fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
+    fn backward(&self, mut back: Backward<'_>, scratch: &mut Scratch) {
         let tapes = back.saved::<Vec<Tape>>();
-        let BackwardInput { inputs: slices, d_out, needs_input_grad, .. } = back;
         let (isa, h) = (Isa::best(), self.hidden);
         let (rows, pairs) = (self.nodes * h, self.nodes * self.nodes * self.channels);
-        let zeros = |len: usize| vec![0.0; self.samples * len];
+        let zeros = |len: usize| vec![0.0; tapes.len() * len];
         let (mut d_receivers, mut d_senders) = (zeros(rows), zeros(rows));
-        let mut d_edges = needs_input_grad[2].then(|| zeros(pairs));
+        let mut d_edges = back.needs_grad(2).then(|| zeros(pairs));
         self.weights.accumulate(h, self.channels, |d_weights| {
             for (sample, tape) in tapes.iter().enumerate() {
                 let gradients = Gradients {
@@ -166,19 +162,20 @@ impl FusedOp for Messages {
                     edge_features: d_edges.as_mut().map(|d_edges| &mut d_edges[sample * pairs..][..pairs]),
                     weights: d_weights,
                 };
-                let d_out = &d_out[sample * rows..][..rows];
-                kernel::backward(isa, &self.weights.packed, &self.inputs(&slices, sample), tape, d_out, gradients, scratch);
+                let d_out = &back.d_out[sample * rows..][..rows];
+                kernel::backward(isa, &self.weights.packed, &self.inputs(back.inputs, sample), tape, d_out, gradients, scratch);
             }
         });
         self.weights.output_bias.grad.add(h, |sum| {
-            for row in d_out.chunks_exact(h) {
+            for row in back.d_out.chunks_exact(h) {
                 add(sum, row);
             }
         });
-        drop(back.saved);
-        if let Some(tapes) = Arc::into_inner(tapes) {
-            TAPES.with_borrow_mut(|unused| unused.extend(tapes));
+        TAPES.with_borrow_mut(|unused| unused.extend(tapes));
+        for (index, gradient) in [Some(d_receivers), Some(d_senders), d_edges].into_iter().enumerate() {
+            if let Some(gradient) = gradient {
+                back.add(index, gradient);
+            }
         }
-        [Some(d_receivers), Some(d_senders), d_edges, None, None, None, None]
     }
 }

@@ -1,13 +1,10 @@
 //! Layers over ordered pairs of nodes.
 
-use std::sync::Arc;
-
-use burn::tensor::Tensor;
 use clrs_kernels::gemm::{Accumulate, Epilogue, matmul_packed};
 use clrs_kernels::{Isa, Scratch, pairwise_sum};
 
 use super::affine::term_backward;
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::weights::FoldedWeight;
 
@@ -21,13 +18,12 @@ pub(crate) fn pairs(
 ) -> Tensor<4> {
     let [samples, nodes, outputs] = first.dims();
     let (rows, weights): (Vec<_>, Vec<_>) =
-        pair_terms.into_iter().map(|(rows, weight)| (input(rows), ctx.weight_ref(weight))).unzip();
-    let op = Pairs { samples, nodes, outputs, weights };
-    apply(ctx, op, [input(first), input(second)].into_iter().chain(rows).collect())
+        pair_terms.into_iter().map(|(rows, weight)| (rows.view(), ctx.weight_ref(weight))).unzip();
+    let shape = [samples, nodes, nodes, outputs];
+    apply(ctx, Pairs { nodes, outputs, weights }, [first.view(), second.view()].into_iter().chain(rows).collect(), shape)
 }
 
 struct Pairs {
-    samples: usize,
     nodes: usize,
     outputs: usize,
     /// Weights of the terms with a row per pair.
@@ -37,36 +33,31 @@ struct Pairs {
 /// Inputs before those of the terms: `first` and `second`.
 const NODE_INPUTS: usize = 2;
 
-impl FusedOp for Pairs {
-    fn shape(&self) -> Vec<usize> {
-        vec![self.samples, self.nodes, self.nodes, self.outputs]
-    }
-
-    fn forward(&self, inputs: &InputSlices<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> SavedState {
+impl Op for Pairs {
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Saved {
         let rows = self.nodes * self.outputs;
-        let nodes = inputs[0].chunks_exact(rows).zip(inputs[1].chunks_exact(rows));
+        let nodes = inputs.get(0).chunks_exact(rows).zip(inputs.get(1).chunks_exact(rows));
         for ((first, second), out) in nodes.zip(out.chunks_exact_mut(self.nodes * rows)) {
             pairwise_sum::forward(first, second, self.outputs, out);
         }
-        for (WeightRef { matrix, .. }, x) in self.weights.iter().zip(&inputs[NODE_INPUTS..]) {
-            matmul_packed(Isa::best(), x, matrix.packed(), Accumulate::Output, Epilogue::Identity, out);
+        for (index, WeightRef { matrix, .. }) in (NODE_INPUTS..).zip(&self.weights) {
+            matmul_packed(Isa::best(), inputs.get(index), matrix.packed(), Accumulate::Output, Epilogue::Identity, out);
         }
-        Arc::new(())
+        Box::new(())
     }
 
-    fn backward(&self, back: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
-        let BackwardInput { inputs, d_out, needs_input_grad, .. } = back;
+    fn backward(&self, mut back: Backward<'_>, scratch: &mut Scratch) {
         let rows = self.nodes * self.outputs;
-        let (mut d_first, mut d_second) = (vec![0.0; inputs[0].len()], vec![0.0; inputs[1].len()]);
+        let (mut d_first, mut d_second) = (vec![0.0; back.inputs.get(0).len()], vec![0.0; back.inputs.get(1).len()]);
         let nodes = d_first.chunks_exact_mut(rows).zip(d_second.chunks_exact_mut(rows));
-        for ((d_first, d_second), d_out) in nodes.zip(d_out.chunks_exact(self.nodes * rows)) {
+        for ((d_first, d_second), d_out) in nodes.zip(back.d_out.chunks_exact(self.nodes * rows)) {
             pairwise_sum::backward(d_out, self.outputs, d_first, d_second);
         }
-        let mut gradients = InputGradients::default();
+        back.add(0, d_first);
+        back.add(1, d_second);
+        let d_out = std::mem::take(&mut back.d_out);
         for (index, weight) in (NODE_INPUTS..).zip(&self.weights) {
-            gradients[index] = term_backward(weight, inputs[index], d_out, needs_input_grad[index], scratch);
+            term_backward(weight, &mut back, index, &d_out, scratch);
         }
-        [gradients[0], gradients[1]] = [Some(d_first), Some(d_second)];
-        gradients
     }
 }

@@ -1,12 +1,9 @@
 //! Logits of pointers from nodes, and from pairs of nodes, to nodes.
 
-use std::sync::Arc;
-
-use burn::tensor::Tensor;
 use clrs::Location;
 use clrs_kernels::{Isa, Scratch, edge_pointers as edge_kernel, pointers as kernel};
 
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::exec::context::{ForwardContext, WeightRef};
 use crate::exec::parameters::Linear;
 use crate::exec::weights::FoldedWeight;
@@ -53,31 +50,22 @@ pub(crate) fn pointers(
 ) -> Tensor<3> {
     let ([_, hidden], [samples, nodes, _, channels]) = (source.dims(), edges.dims());
     let edge = ctx.weight_ref(FoldedWeight::Layer(edge, Location::Edge));
-    let op = Pointers {
-        samples,
-        nodes,
-        hidden,
-        channels,
-        has_edge_hidden: edge_hidden.is_some(),
-        edge,
-        output: OutputLayer::new(ctx, output),
-    };
-    let inputs = [input(source), input(target), input(edges)];
-    apply(ctx, op, inputs.into_iter().chain(edge_hidden.map(input)).collect())
+    let op = Pointers { nodes, hidden, channels, edge, output: OutputLayer::new(ctx, output) };
+    let inputs = [source.view(), target.view(), edges.view()];
+    apply(ctx, op, inputs.into_iter().chain(edge_hidden.map(Tensor::view)).collect(), [samples, nodes, nodes])
 }
 
 struct Pointers {
-    samples: usize,
     nodes: usize,
     hidden: usize,
     channels: usize,
-    has_edge_hidden: bool,
     edge: WeightRef,
     output: OutputLayer,
 }
 
 impl Pointers {
-    fn inputs<'a>(&'a self, &[source, target, edges, edge_hidden, ..]: &InputSlices<'a>, sample: usize) -> kernel::Inputs<'a> {
+    fn inputs<'a>(&'a self, inputs: Inputs<'a>, sample: usize) -> kernel::Inputs<'a> {
+        let [source, target, edges] = inputs.values();
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
         kernel::Inputs {
             source: &source[sample * rows..][..rows],
@@ -85,36 +73,29 @@ impl Pointers {
             edge_features: &edges[sample * pairs * self.channels..][..pairs * self.channels],
             edge_weight: self.edge.matrix.values(),
             output_weight: self.output.weight.matrix.values(),
-            edge_hidden: self.has_edge_hidden.then(|| &edge_hidden[sample * pairs * self.hidden..][..pairs * self.hidden]),
+            edge_hidden: (inputs.len() > 3).then(|| &inputs.get(3)[sample * pairs * self.hidden..][..pairs * self.hidden]),
         }
     }
 }
 
-impl FusedOp for Pointers {
-    fn shape(&self) -> Vec<usize> {
-        vec![self.samples, self.nodes, self.nodes]
-    }
-
-    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> SavedState {
+impl Op for Pointers {
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> Saved {
         for (sample, out) in out.chunks_exact_mut(self.nodes * self.nodes).enumerate() {
-            kernel::forward(Isa::best(), &self.inputs(slices, sample), out, scratch);
+            kernel::forward(Isa::best(), &self.inputs(inputs, sample), out, scratch);
         }
         self.output.add_bias(out);
-        Arc::new(())
+        Box::new(())
     }
 
-    fn backward(
-        &self,
-        BackwardInput { inputs: slices, d_out, needs_input_grad, .. }: BackwardInput<'_>,
-        scratch: &mut Scratch,
-    ) -> InputGradients {
+    fn backward(&self, mut back: Backward<'_>, scratch: &mut Scratch) {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes);
-        let (mut d_source, mut d_target) = (vec![0.0; self.samples * rows], vec![0.0; self.samples * rows]);
-        let mut d_edges = needs_input_grad[2].then(|| vec![0.0; self.samples * pairs * self.channels]);
-        let mut d_edge_hidden = self.has_edge_hidden.then(|| vec![0.0; self.samples * pairs * self.hidden]);
+        let zeros = |index: usize| vec![0.0; back.inputs.get(index).len()];
+        let (mut d_source, mut d_target) = (zeros(0), zeros(1));
+        let mut d_edges = back.needs_grad(2).then(|| zeros(2));
+        let mut d_edge_hidden = (back.inputs.len() > 3).then(|| zeros(3));
         self.edge.grad.add(self.channels * self.hidden, |d_edge_weight| {
             self.output.weight.grad.add(self.hidden, |d_output_weight| {
-                for (sample, d_out) in d_out.chunks_exact(pairs).enumerate() {
+                for (sample, d_out) in back.d_out.chunks_exact(pairs).enumerate() {
                     let gradients = kernel::Gradients {
                         source: &mut d_source[sample * rows..][..rows],
                         target: &mut d_target[sample * rows..][..rows],
@@ -127,12 +108,16 @@ impl FusedOp for Pointers {
                             .as_mut()
                             .map(|d_edge_hidden| &mut d_edge_hidden[sample * pairs * self.hidden..][..pairs * self.hidden]),
                     };
-                    kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, gradients, scratch);
+                    kernel::backward(Isa::best(), &self.inputs(back.inputs, sample), d_out, gradients, scratch);
                 }
             });
         });
-        self.output.bias_backward(d_out);
-        [Some(d_source), Some(d_target), d_edges, d_edge_hidden, None, None, None]
+        self.output.bias_backward(&back.d_out);
+        for (index, gradient) in [Some(d_source), Some(d_target), d_edges, d_edge_hidden].into_iter().enumerate() {
+            if let Some(gradient) = gradient {
+                back.add(index, gradient);
+            }
+        }
     }
 }
 
@@ -140,19 +125,19 @@ impl FusedOp for Pointers {
 /// elementwise maximum. `edge_hidden` is `[B, N, N, H]`, `target` is `[B * N, H]`.
 pub(crate) fn edge_pointers(ctx: &ForwardContext, edge_hidden: Tensor<4>, target: Tensor<2>, output: Linear) -> Tensor<3> {
     let [samples, nodes, _, hidden] = edge_hidden.dims();
-    let op = EdgePointers { samples, nodes, hidden, output: OutputLayer::new(ctx, output) };
-    apply(ctx, op, vec![input(edge_hidden), input(target)])
+    let op = EdgePointers { nodes, hidden, output: OutputLayer::new(ctx, output) };
+    apply(ctx, op, vec![edge_hidden.view(), target.view()], [samples, nodes * nodes, nodes])
 }
 
 struct EdgePointers {
-    samples: usize,
     nodes: usize,
     hidden: usize,
     output: OutputLayer,
 }
 
 impl EdgePointers {
-    fn inputs<'a>(&'a self, &[edge_hidden, target, ..]: &InputSlices<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
+    fn inputs<'a>(&'a self, inputs: Inputs<'a>, sample: usize) -> edge_kernel::Inputs<'a> {
+        let [edge_hidden, target] = inputs.values();
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
         edge_kernel::Inputs {
             edge_hidden: &edge_hidden[sample * pairs..][..pairs],
@@ -162,33 +147,30 @@ impl EdgePointers {
     }
 }
 
-impl FusedOp for EdgePointers {
-    fn shape(&self) -> Vec<usize> {
-        vec![self.samples, self.nodes * self.nodes, self.nodes]
-    }
-
-    fn forward(&self, slices: &InputSlices<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> SavedState {
+impl Op for EdgePointers {
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], _: bool, scratch: &mut Scratch) -> Saved {
         for (sample, out) in out.chunks_exact_mut(self.nodes.pow(3)).enumerate() {
-            edge_kernel::forward(Isa::best(), &self.inputs(slices, sample), out, scratch);
+            edge_kernel::forward(Isa::best(), &self.inputs(inputs, sample), out, scratch);
         }
         self.output.add_bias(out);
-        Arc::new(())
+        Box::new(())
     }
 
-    fn backward(&self, BackwardInput { inputs: slices, d_out, .. }: BackwardInput<'_>, scratch: &mut Scratch) -> InputGradients {
+    fn backward(&self, mut back: Backward<'_>, scratch: &mut Scratch) {
         let (rows, pairs) = (self.nodes * self.hidden, self.nodes * self.nodes * self.hidden);
-        let (mut d_edge_hidden, mut d_target) = (vec![0.0; self.samples * pairs], vec![0.0; self.samples * rows]);
+        let [mut d_edge_hidden, mut d_target] = back.inputs.values().map(|input: &[f32]| vec![0.0; input.len()]);
         self.output.weight.grad.add(self.hidden, |d_output_weight| {
-            for (sample, d_out) in d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
+            for (sample, d_out) in back.d_out.chunks_exact(self.nodes.pow(3)).enumerate() {
                 let gradients = edge_kernel::Gradients {
                     edge_hidden: &mut d_edge_hidden[sample * pairs..][..pairs],
                     target: &mut d_target[sample * rows..][..rows],
                     output_weight: d_output_weight,
                 };
-                edge_kernel::backward(Isa::best(), &self.inputs(&slices, sample), d_out, gradients, scratch);
+                edge_kernel::backward(Isa::best(), &self.inputs(back.inputs, sample), d_out, gradients, scratch);
             }
         });
-        self.output.bias_backward(d_out);
-        [Some(d_edge_hidden), Some(d_target), None, None, None, None, None]
+        self.output.bias_backward(&back.d_out);
+        back.add(0, d_edge_hidden);
+        back.add(1, d_target);
     }
 }

@@ -1,12 +1,9 @@
 //! Probabilities of logits: sigmoid or softmax.
 
-use std::sync::Arc;
-
-use burn::tensor::Tensor;
 use clrs_kernels::rowwise::{softmax, softmax_backward};
 use clrs_kernels::{Isa, Scratch, sigmoid};
 
-use super::{BackwardInput, FusedOp, InputGradients, InputSlices, SavedState, apply, input, only_first};
+use super::{Backward, Inputs, Op, Saved, Tensor, apply};
 use crate::exec::context::ForwardContext;
 
 /// Function from logits to probabilities.
@@ -21,36 +18,31 @@ pub(crate) enum Normalization {
 /// Probabilities of logits, `[B, R, K]`.
 pub(crate) fn probabilities(ctx: &ForwardContext, logits: Tensor<3>, normalization: Normalization) -> Tensor<3> {
     let shape = logits.dims();
-    apply(ctx, Probabilities { shape, normalization }, vec![input(logits)])
+    apply(ctx, Probabilities { classes: shape[2], normalization }, vec![logits.view()], shape)
 }
 
 struct Probabilities {
-    shape: [usize; 3],
+    classes: usize,
     normalization: Normalization,
 }
 
-impl FusedOp for Probabilities {
-    fn shape(&self) -> Vec<usize> {
-        self.shape.to_vec()
-    }
-
+impl Op for Probabilities {
     /// Saves the probabilities.
-    fn forward(&self, &[logits, ..]: &InputSlices<'_>, out: &mut [f32], save_for_backward: bool, _: &mut Scratch) -> SavedState {
-        out.copy_from_slice(logits);
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], save: bool, _: &mut Scratch) -> Saved {
+        out.copy_from_slice(inputs.get(0));
         match self.normalization {
             Normalization::Sigmoid => sigmoid::forward(out),
-            Normalization::Softmax => softmax(Isa::best(), out, self.shape[2]),
+            Normalization::Softmax => softmax(Isa::best(), out, self.classes),
         }
-        Arc::new(if save_for_backward { out.to_vec() } else { Vec::new() })
+        Box::new(if save { out.to_vec() } else { Vec::new() })
     }
 
-    fn backward(&self, back: BackwardInput<'_>, _: &mut Scratch) -> InputGradients {
-        let probabilities = back.saved::<Vec<f32>>();
-        let mut d_logits = back.d_out.to_vec();
+    fn backward(&self, mut back: Backward<'_>, _: &mut Scratch) {
+        let (probabilities, mut d_logits) = (back.saved::<Vec<f32>>(), std::mem::take(&mut back.d_out));
         match self.normalization {
             Normalization::Sigmoid => sigmoid::backward(&probabilities, &mut d_logits),
-            Normalization::Softmax => softmax_backward(Isa::best(), &probabilities, &mut d_logits, self.shape[2]),
+            Normalization::Softmax => softmax_backward(Isa::best(), &probabilities, &mut d_logits, self.classes),
         }
-        only_first(d_logits)
+        back.add(0, d_logits);
     }
 }

@@ -1,7 +1,7 @@
 //! Graph attention: GAT of Veličković et al. (2018) and `GATv2` of Brody et al. (2022), with edges and the graph in the scores.
 
-use burn::tensor::Tensor;
-use burn::tensor::activation::{leaky_relu, relu, softmax};
+use burn::tensor::Tensor as BurnTensor;
+use burn::tensor::activation::{leaky_relu, softmax};
 use clrs::Location;
 
 use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
@@ -9,6 +9,7 @@ use crate::config::model::ModelConfig;
 use crate::exec::context::ForwardContext;
 use crate::exec::fused::{self, AttentionInput};
 use crate::exec::parameters::{Linear, ParameterBuilder};
+use crate::exec::tensor::Tensor;
 use crate::exec::weights::FoldedWeight;
 
 /// How attention scores are computed.
@@ -79,7 +80,7 @@ impl Attention {
             // A softmax does not depend on the bias of its logits.
             let scores = self.scores.iter().map(|layer| FoldedWeight::Parameter(layer.weight)).collect();
             let (raw, edge) = (input.edges.raw.clone(), FoldedWeight::Layer(self.edge, Location::Edge));
-            let neighbours = (!self.full).then(|| input.neighbour_mask());
+            let neighbours = (!self.full).then(|| input.adjacency().host());
             return fused::attention(ctx, AttentionInput { query, key, raw, edge, values, scores }, self.heads, neighbours);
         }
         let mut scores = self.scores(ctx, input).permute([0, 3, 1, 2]); // [B, heads, N, N]
@@ -87,15 +88,15 @@ impl Attention {
             let non_neighbours = input.neighbours().bool_not().float() * MASK_VALUE;
             scores = scores + non_neighbours.reshape([b, 1, n, n]);
         }
-        let values = values.reshape([b, n, self.heads, h / self.heads]).swap_dims(1, 2);
-        softmax(scores, 3).matmul(values).swap_dims(1, 2).reshape([b * n, h])
+        let values = values.burn().reshape([b, n, self.heads, h / self.heads]).swap_dims(1, 2);
+        softmax(scores, 3).matmul(values).swap_dims(1, 2).reshape([b * n, h]).into()
     }
 
     /// Attention scores, `[B, N, N, heads]`, query first.
-    fn scores(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> Tensor<4> {
+    fn scores(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> BurnTensor<4> {
         let (b, n, width) = (input.samples(), input.node_count(), self.edge.outputs);
-        let [query, key] = self.query_and_key(input);
-        let sum = input.edges.product(self.edge) + query.reshape([b, n, 1, width]) + key.reshape([b, 1, n, width]);
+        let [query, key] = self.query_and_key(input).map(Tensor::burn);
+        let sum = input.edges.product(self.edge).burn() + query.reshape([b, n, 1, width]) + key.reshape([b, 1, n, width]);
         let sum = leaky_relu(sum, SLOPE);
         if self.scores.is_empty() {
             return sum;
@@ -103,15 +104,15 @@ impl Attention {
         let size = width / self.heads;
         let score = |(index, &layer): (usize, &Linear)| {
             let head = sum.clone().slice([0..b, 0..n, 0..n, index * size..(index + 1) * size]);
-            ctx.linear(layer, head.reshape([b * n * n, size])).reshape([b, n, n, 1])
+            ctx.linear(layer, head.reshape([b * n * n, size]).into()).burn().reshape([b, n, n, 1])
         };
-        Tensor::cat(self.scores.iter().enumerate().map(score).collect(), 3)
+        BurnTensor::cat(self.scores.iter().enumerate().map(score).collect(), 3)
     }
 }
 
 impl Processor for Attention {
     fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
-        let mut hidden = relu(self.attend(ctx, input) + input.nodes.rows(self.skip));
+        let mut hidden = (self.attend(ctx, input) + input.nodes.rows(self.skip)).relu();
         if let Some(norm) = &self.norm {
             hidden = norm.apply(ctx, hidden);
         }
@@ -120,5 +121,9 @@ impl Processor for Attention {
 
     fn reads_adjacency(&self) -> bool {
         !self.full
+    }
+
+    fn has_fused_step(&self) -> bool {
+        true
     }
 }

@@ -1,10 +1,9 @@
 //! Layer normalization.
 
-use burn::tensor::Tensor;
-
 use crate::exec::context::ForwardContext;
 use crate::exec::fused;
 use crate::exec::parameters::{Init, ParamId, ParameterBuilder};
+use crate::exec::tensor::Tensor;
 
 /// Normalizes rows to mean 0 and variance 1, then applies a learned scale and offset.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +29,9 @@ impl LayerNorm {
         if ctx.fused {
             return fused::layer_norm(ctx, rows, self.scale, self.offset);
         }
+        let rows = rows.burn();
         let centered = rows.clone() - rows.mean_dim(1);
         let variance = centered.clone().square().mean_dim(1);
-        centered / (variance + EPSILON).sqrt() * ctx.parameter(self.scale) + ctx.parameter(self.offset)
+        (centered / (variance + EPSILON).sqrt() * ctx.parameter(self.scale) + ctx.parameter(self.offset)).into()
     }
 }

@@ -4,16 +4,19 @@
 //! To give the same results, its peculiarities are reproduced: encodings are truncated to integers and looked up as words in embedding
 //! tables, integers outside a table give NaN, the tables start at 0, and neither the hidden state nor layer norm is used.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
-use burn::tensor::activation::{relu, softmax};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::activation::softmax;
+use burn::tensor::{Int, Tensor as BurnTensor, TensorData};
 
 use super::{Processor, ProcessorInput, ProcessorOutput};
 use crate::config::model::ModelConfig;
 use crate::exec::context::ForwardContext;
+use crate::exec::features::Affine;
 use crate::exec::fused;
 use crate::exec::parameters::{Init, ParamId, ParameterBuilder};
+use crate::exec::tensor::Tensor;
+use crate::exec::weights::FoldedWeight;
 
 /// Size of word embeddings.
 const EMBEDDING: usize = 16;
@@ -53,15 +56,17 @@ impl MemoryNetwork {
         if ctx.fused {
             return fused::memory_attention(ctx, query, stories, answers, self.contents);
         }
+        let (query, stories, answers) = (query.burn(), stories.burn(), answers.burn());
         let (device, [count, _]) = (query.device(), query.dims());
         let own = stories.dims()[0] / count;
         let shape = [count, own, EMBEDDING];
         // Slots without a story still have their learned contents.
-        let rest = Tensor::zeros([count, MEMORY - own, EMBEDDING], &device);
-        let memory = Tensor::cat(vec![stories.reshape(shape), rest.clone()], 1) + ctx.parameter(self.contents).unsqueeze::<3>();
-        let answers = Tensor::cat(vec![answers.reshape(shape), rest], 1);
+        let rest = BurnTensor::zeros([count, MEMORY - own, EMBEDDING], &device);
+        let memory =
+            BurnTensor::cat(vec![stories.reshape(shape), rest.clone()], 1) + ctx.parameter(self.contents).unsqueeze::<3>();
+        let answers = BurnTensor::cat(vec![answers.reshape(shape), rest], 1);
         let weights = softmax((memory * query.reshape([count, 1, EMBEDDING])).sum_dim(2), 1);
-        (answers * weights).sum_dim(1).reshape([count, EMBEDDING])
+        (answers * weights).sum_dim(1).reshape([count, EMBEDDING]).into()
     }
 }
 
@@ -69,30 +74,33 @@ impl Processor for MemoryNetwork {
     fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
         let (b, n, h) = (input.samples(), input.node_count(), ctx.hidden);
         assert!(n < MEMORY, "callers respect `max_nodes`");
-        let device = input.nodes.raw.device();
         let mut edges = input.edges.encoded();
         if !self.full {
-            edges = edges * input.neighbours().float().reshape([b, n, n, 1]);
+            edges = edges * input.adjacency().to_tensor(ctx);
         }
         let graph = input.graph.encoded().reshape([b, 1, h]);
         let queries = Tensor::cat(vec![input.nodes.encoded().reshape([b, n, h]), graph], 1);
         // One more story per query, and one more query over stories: all zeros.
-        let edges = Tensor::cat(vec![edges, Tensor::zeros([b, n, 1, h], &device)], 2);
-        let edges = Tensor::cat(vec![edges, Tensor::zeros([b, 1, n + 1, h], &device)], 1);
+        let edges = Tensor::cat(vec![edges, ctx.zeros([b, n, 1, h])], 2);
+        let edges = Tensor::cat(vec![edges, ctx.zeros([b, 1, n + 1, h])], 1);
 
         let queries = Sentences::new(queries.reshape([b * (n + 1), h]));
         let query = queries.embed(ctx, self.queries);
         let stories = Sentences::new(edges.reshape([b * (n + 1) * (n + 1), h]));
         let [memory, answers] = [self.stories, self.outputs].map(|table| stories.embed(ctx, table));
         let answer = self.memory_attention(ctx, query.clone(), memory, answers) + query;
-        let rows = relu(answer.matmul(ctx.parameter(self.inner)));
-        let rows = rows.matmul(ctx.parameter(self.last)).reshape([b, n + 1, h]);
-        let hidden = rows.clone().slice([0..b, 0..n]) + rows.slice([0..b, n..n + 1]);
+        let layer = |rows, weight| Affine::new(ctx, b * (n + 1), 1).product(rows, FoldedWeight::Parameter(weight));
+        let rows = layer(layer(answer, self.inner).relu(), self.last).rows().reshape([b, n + 1, h]);
+        let hidden = rows.clone().narrow(1, 0..n) + rows.narrow(1, n..n + 1);
         ProcessorOutput { hidden: hidden.reshape([b * n, h]), edges: None }
     }
 
     fn reads_adjacency(&self) -> bool {
         !self.full
+    }
+
+    fn has_fused_step(&self) -> bool {
+        true
     }
 
     /// Every node has a story per node, and one more.
@@ -103,17 +111,15 @@ impl Processor for MemoryNetwork {
 
 /// Sentences with a word per value of a row.
 struct Sentences {
-    words: Arc<Vec<u16>>,
+    words: Rc<Vec<u16>>,
     /// Words per sentence.
     length: usize,
-    device: Device,
 }
 
 impl Sentences {
     /// Truncates values to integers, which index words; negative ones count from the end. The last word is the empty one.
     fn new(rows: Tensor<2>) -> Sentences {
-        let (device, [_, length]) = (rows.device(), rows.dims());
-        let values: Vec<f32> = rows.try_into_vec_as().expect("f32");
+        let [_, length] = rows.dims();
         let size = i64::try_from(length).expect("a size");
         #[expect(clippy::cast_possible_truncation, reason = "truncated on purpose")]
         let index = |value: f32| match value as i64 {
@@ -122,24 +128,24 @@ impl Sentences {
             _ => size, // out of range: NaN
         };
         let word = |value: f32| u16::try_from(index(value)).expect("fewer words than `hidden`");
-        Sentences { words: Arc::new(values.into_iter().map(word).collect()), length, device }
+        Sentences { words: Rc::new(rows.into_vec().into_iter().map(word).collect()), length }
     }
 
     /// Sum of word embeddings weighted by position, `[sentences, EMBEDDING]`.
     fn embed(&self, ctx: &ForwardContext, table: ParamId) -> Tensor<2> {
         let positions = positions(self.length);
         if ctx.fused {
-            return fused::embedding_bag(ctx, Arc::clone(&self.words), table, Arc::new(positions));
+            return fused::embedding_bag(ctx, Rc::clone(&self.words), table, Rc::new(positions));
         }
-        let count = self.words.len() / self.length;
+        let (count, device) = (self.words.len() / self.length, ctx.device());
         let special = [vec![0.0f32; EMBEDDING], vec![f32::NAN; EMBEDDING]].concat();
-        let special = Tensor::from_data(TensorData::new(special, [2, EMBEDDING]), &self.device);
-        let table = Tensor::cat(vec![ctx.parameter(table), special], 0);
+        let special = BurnTensor::from_data(TensorData::new(special, [2, EMBEDDING]), &device);
+        let table = BurnTensor::cat(vec![ctx.parameter(table), special], 0);
         let words: Vec<i64> = self.words.iter().map(|&word| word.into()).collect();
-        let words = Tensor::<1, Int>::from_data(TensorData::new(words, [count * self.length]), &self.device);
+        let words = BurnTensor::<1, Int>::from_data(TensorData::new(words, [count * self.length]), &device);
         let embedded = table.select(0, words).reshape([count, self.length, EMBEDDING]);
-        let positions = Tensor::<3>::from_data(TensorData::new(positions, [1, self.length, EMBEDDING]), &self.device);
-        (embedded * positions).sum_dim(1).reshape([count, EMBEDDING])
+        let positions = BurnTensor::<3>::from_data(TensorData::new(positions, [1, self.length, EMBEDDING]), &device);
+        (embedded * positions).sum_dim(1).reshape([count, EMBEDDING]).into()
     }
 }
 

@@ -4,8 +4,8 @@
 //! Gilmer et al. (2017), from neighbours the PGN of Veličković et al. (2020), from the node itself the Deep Sets of Zaheer et al.
 //! (2017). Triplet reasoning is that of Dudzik and Veličković (2022); with the maximum and the gate, that of Ibarz et al. (2022).
 
-use burn::tensor::Tensor;
-use burn::tensor::activation::{relu, sigmoid};
+use burn::tensor::Tensor as BurnTensor;
+use burn::tensor::activation::relu;
 
 use super::structure::{Senders, Structure};
 use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
@@ -14,6 +14,7 @@ use crate::exec::context::ForwardContext;
 use crate::exec::features::Affine;
 use crate::exec::fused::{self, MessageLayers};
 use crate::exec::parameters::{Init, Linear, ParameterBuilder};
+use crate::exec::tensor::Tensor;
 
 pub(super) struct MessagePassing {
     structure: Structure,
@@ -77,20 +78,21 @@ impl MessagePassing {
             let from = match self.structure.senders {
                 Senders::All => fused::Senders::All,
                 Senders::Itself => fused::Senders::Itself,
-                Senders::Neighbours => fused::Senders::Neighbours(input.neighbour_mask()),
+                Senders::Neighbours => fused::Senders::Neighbours(input.adjacency().host()),
             };
             let [hidden, output] = self.message;
             let layers = MessageLayers { edge: self.edge, hidden, output };
             return fused::messages(ctx, receivers, senders, input.edges.raw.clone(), layers, from);
         }
-        let inner = |messages: Tensor<2>| relu(ctx.linear(self.message[0], relu(messages)));
+        let (receivers, senders) = (receivers.burn(), senders.burn());
+        let inner = |messages: BurnTensor<2>| relu(ctx.linear(self.message[0], relu(messages).into()).burn());
         let [weight, bias] = [self.message[1].weight, self.message[1].bias].map(|id| ctx.parameter(id));
 
         if self.structure.senders == Senders::Itself {
             let own = input.edges.self_loop_product(self.edge).reshape([b * n, h]) + receivers + senders;
-            return inner(own).matmul(weight) + bias;
+            return (inner(own).matmul(weight) + bias).into();
         }
-        let messages = input.edges.product(self.edge) + receivers.reshape([b, 1, n, h]) + senders.reshape([b, n, 1, h]);
+        let messages = input.edges.product(self.edge).burn() + receivers.reshape([b, 1, n, h]) + senders.reshape([b, n, 1, h]);
         let messages = inner(messages.reshape([b * n * n, h])).matmul(weight);
         match self.aggregation {
             Aggregation::Max => {
@@ -100,18 +102,18 @@ impl MessagePassing {
                     messages = messages.mask_fill(non_neighbours, MASK_VALUE);
                 }
                 // Every node has at least its own message, so the bias can be added after the maximum.
-                messages.max_dim(1).reshape([b * n, h]) + bias
+                (messages.max_dim(1).reshape([b * n, h]) + bias).into()
             }
             Aggregation::Mean | Aggregation::Sum => {
                 let mut messages = (messages + bias).reshape([b, n, n, h]);
-                let mut degree = Tensor::full([1, n, 1], n as f32, &messages.device());
+                let mut degree = BurnTensor::full([1, n, 1], n as f32, &messages.device());
                 if self.structure.senders == Senders::Neighbours {
                     let neighbours = input.neighbours().float();
                     messages = messages * neighbours.clone().reshape([b, n, n, 1]);
                     degree = neighbours.sum_dim(2); // of the sender, as in dm-clrs, where adjacency is symmetric
                 }
                 let sum = messages.sum_dim(1).reshape([b, n, h]);
-                (if self.aggregation == Aggregation::Mean { sum / degree } else { sum }).reshape([b * n, h])
+                (if self.aggregation == Aggregation::Mean { sum / degree } else { sum }).reshape([b * n, h]).into()
             }
         }
     }
@@ -132,10 +134,10 @@ impl Processor for MessagePassing {
         }
         if let Some([node, update, last]) = self.gate {
             let inner = input.affine().nodes(&input.nodes, node).over(update, aggregated).relu();
-            let open = sigmoid(ctx.linear(last, inner));
+            let open = ctx.linear(last, inner).sigmoid();
             hidden = match &input.nodes.hidden {
                 None => hidden * open,
-                Some(before) => hidden * open.clone() + before.clone() * (open.neg() + 1.0),
+                Some(before) => hidden * open.clone() + before.clone() * open.scale(-1.0, 1.0),
             };
         }
         let edges = self.triplets.as_ref().map(|triplets| triplets.edge_states(ctx, input));
@@ -152,6 +154,10 @@ impl Processor for MessagePassing {
 
     fn masks_decoders(&self) -> bool {
         self.structure.masks
+    }
+
+    fn has_fused_step(&self) -> bool {
+        self.aggregation == Aggregation::Max
     }
 
     fn message_passing(&self) -> Option<Structure> {
@@ -179,7 +185,8 @@ impl Triplets {
         let max = if ctx.fused {
             fused::triplets(ctx, ij, ik)
         } else {
-            (ij.reshape([b, n, n, 1, t]) + ik.reshape([b, n, 1, n, t])).max_dim(1).reshape([b, n, n, t])
+            let (ij, ik) = (ij.burn().reshape([b, n, n, 1, t]), ik.burn().reshape([b, n, 1, n, t]));
+            (ij + ik).max_dim(1).reshape([b, n, n, t]).into()
         };
         let graph = input.graph.project(self.graph) + bias;
         let rest = jk + (j.reshape([b, n, 1, t]) + graph.reshape([b, 1, 1, t])) + k.reshape([b, 1, n, t]);

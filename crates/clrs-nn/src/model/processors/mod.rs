@@ -10,13 +10,14 @@ mod memory;
 mod message_passing;
 pub mod registry;
 pub(crate) mod structure;
+mod unfused;
 
-use std::sync::Arc;
+use burn::tensor::{Bool, Tensor as BurnTensor};
 
-use burn::tensor::{Bool, Tensor};
-
+use crate::exec::adjacency::Adjacency;
 use crate::exec::context::ForwardContext;
 use crate::exec::features::{Affine, EdgeFeatures, GraphFeatures, NodeFeatures};
+use crate::exec::tensor::Tensor;
 
 pub use layer_norm::LayerNorm;
 pub use registry::{ProcessorEntry, ProcessorRegistry, UnknownProcessor};
@@ -26,7 +27,7 @@ pub trait Processor: Send + Sync {
     /// New hidden states of all nodes.
     fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput;
 
-    /// Whether [`ProcessorInput::adjacency`] is read.
+    /// Whether [`ProcessorInput::neighbours`] is read.
     fn reads_adjacency(&self) -> bool;
 
     /// Whether [`ProcessorOutput::edges`] is returned.
@@ -44,11 +45,22 @@ pub trait Processor: Send + Sync {
         None
     }
 
+    /// Whether `step` works on tensors in host memory. Without that, it is given tensors of burn on every device.
+    #[doc(hidden)]
+    fn has_fused_step(&self) -> bool {
+        false
+    }
+
     /// Structure of the processor if it belongs to the message-passing family, for FLOP counts.
     #[doc(hidden)]
     fn message_passing(&self) -> Option<structure::Structure> {
         None
     }
+}
+
+/// One step of a processor, with the operations that it has.
+pub(super) fn step(processor: &dyn Processor, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
+    if ctx.fused && !processor.has_fused_step() { unfused::step(processor, ctx, input) } else { processor.step(ctx, input) }
 }
 
 /// Features that a processor reads, of `B` active samples with `N` nodes each.
@@ -59,8 +71,8 @@ pub struct ProcessorInput<'c> {
     pub edges: EdgeFeatures<'c>,
     /// Graph encodings.
     pub graph: GraphFeatures<'c>,
-    /// Adjacency matrix, `[B, N, N]`, symmetric and with self-loops. Present if the processor reads it or masks decoders.
-    pub adjacency: Option<Tensor<3, Bool>>,
+    /// Present if the processor reads it or masks decoders.
+    pub(crate) adjacency: Option<Adjacency>,
 }
 
 /// Result of a processor step.
@@ -87,16 +99,15 @@ impl<'c> ProcessorInput<'c> {
         Affine::new(self.nodes.ctx, self.samples(), self.node_count())
     }
 
-    /// The adjacency matrix.
+    /// Connected pairs of nodes, `[B, N, N]`, symmetric and with self-loops.
     ///
     /// # Panics
     /// If [`Processor::reads_adjacency`] is false.
-    pub fn neighbours(&self) -> Tensor<3, Bool> {
-        self.adjacency.clone().expect("the processor reads adjacency")
+    pub fn neighbours(&self) -> BurnTensor<3, Bool> {
+        self.adjacency().burn()
     }
 
-    /// [`ProcessorInput::neighbours`] as fused kernels read it.
-    fn neighbour_mask(&self) -> Arc<Vec<bool>> {
-        Arc::new(self.neighbours().into_data().iter::<bool>().collect())
+    fn adjacency(&self) -> &Adjacency {
+        self.adjacency.as_ref().expect("the processor reads adjacency")
     }
 }

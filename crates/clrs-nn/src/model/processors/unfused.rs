@@ -1,0 +1,95 @@
+//! A step in burn's operations inside of a pass in host memory: for processors of other crates.
+
+use std::rc::Rc;
+
+use burn::tensor::{Tensor as BurnTensor, TensorData};
+use clrs_kernels::Scratch;
+
+use super::{Processor, ProcessorInput, ProcessorOutput};
+use crate::exec::context::ForwardContext;
+use crate::exec::features::{EdgeFeatures, GraphFeatures, NodeFeatures};
+use crate::exec::tape::{self, Backward, Inputs, Op, Saved};
+use crate::exec::tensor::Tensor;
+
+/// Computes a step in burn's graph, and records it as one operation.
+pub(super) fn step(processor: &dyn Processor, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
+    let unfused = ctx.unfused();
+    let mut leaves = Leaves { ctx: &unfused, inputs: Vec::new(), leaves: Vec::new() };
+    let NodeFeatures { samples, nodes, .. } = input.nodes;
+    let burn_input = ProcessorInput {
+        nodes: NodeFeatures {
+            ctx: &unfused,
+            samples,
+            nodes,
+            raw: leaves.add(&input.nodes.raw),
+            hidden: input.nodes.hidden.as_ref().map(|hidden| leaves.add(hidden)),
+        },
+        edges: EdgeFeatures { ctx: &unfused, raw: leaves.add(&input.edges.raw) },
+        graph: GraphFeatures { ctx: &unfused, raw: leaves.add(&input.graph.raw) },
+        adjacency: input.adjacency.as_ref().map(|adjacency| adjacency.unfused(&unfused)),
+    };
+    let Leaves { inputs, leaves, .. } = leaves;
+    let ProcessorOutput { hidden, edges } = processor.step(&unfused, &burn_input);
+    let (shape, edge_shape) = (hidden.dims(), edges.as_ref().map(Tensor::dims));
+    let flat = |len: usize, tensor: BurnTensor<1>| (len, tensor);
+    let [rows, width] = shape;
+    let mut results = vec![flat(rows * width, hidden.burn().reshape([rows * width]))];
+    if let (Some(edges), Some(shape)) = (edges, edge_shape) {
+        let len = shape.iter().product();
+        results.push(flat(len, edges.burn().reshape([len])));
+    }
+    let len = results.iter().map(|(len, _)| len).sum();
+    // Both results are ranges of one.
+    let result = BurnTensor::cat(results.into_iter().map(|(_, result)| result).collect(), 0);
+    let op = UnfusedStep { ctx: Rc::clone(&unfused), leaves, result };
+    let view = tape::apply(ctx.tape(), op, inputs, len);
+    let tape = ctx.tape().cloned();
+    ProcessorOutput {
+        hidden: Tensor::host(view.clone().narrow(0, rows * width), shape, tape.clone()),
+        edges: edge_shape.map(|shape| Tensor::host(view.narrow(rows * width, shape.iter().product()), shape, tape)),
+    }
+}
+
+/// Inputs of the step, on the tape and as leaves of burn's graph.
+struct Leaves<'c> {
+    ctx: &'c ForwardContext,
+    inputs: Vec<tape::View>,
+    leaves: Vec<BurnTensor<1>>,
+}
+
+impl Leaves<'_> {
+    fn add<const D: usize>(&mut self, tensor: &Tensor<D>) -> Tensor<D> {
+        let (shape, view) = (tensor.dims(), tensor.clone().view());
+        let values = view.values().to_vec();
+        let data = TensorData::new(values, [view.values().len()]);
+        let leaf = self.ctx.leaf(data);
+        self.inputs.push(view);
+        self.leaves.push(leaf.clone());
+        leaf.reshape(shape).into()
+    }
+}
+
+struct UnfusedStep {
+    ctx: Rc<ForwardContext>,
+    leaves: Vec<BurnTensor<1>>,
+    /// All results, side by side.
+    result: BurnTensor<1>,
+}
+
+impl Op for UnfusedStep {
+    fn forward(&self, _: Inputs<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Saved {
+        let values: Vec<f32> = self.result.clone().try_into_vec_as().expect("f32");
+        out.copy_from_slice(&values);
+        Box::new(())
+    }
+
+    fn backward(&self, mut back: Backward<'_>, _: &mut Scratch) {
+        let d_out = TensorData::new(std::mem::take(&mut back.d_out), self.result.dims());
+        let product = (self.result.clone() * BurnTensor::from_data(d_out, &self.ctx.device())).sum();
+        for (index, gradient) in self.ctx.backward_burn(&product, &self.leaves).into_iter().enumerate() {
+            if let Some(gradient) = gradient {
+                back.add(index, gradient);
+            }
+        }
+    }
+}
