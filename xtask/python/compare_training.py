@@ -115,7 +115,7 @@ def side_by_side(phase, theirs, ours):
     found = {"reference": None, "ours": ours, "ratio": None, "gflops": None, "share_of_peak": None}
     if theirs:
         found["reference"] = theirs.pop(phase) | theirs
-        found["reference"]["first_seconds"] += theirs["initialise_seconds"]
+        found["reference"]["first_seconds"] += theirs["initialize_seconds"]
         found["ratio"] = statistics.median(found["reference"]["milliseconds"]) / milliseconds
     if ours["operations"]:
         found["gflops"] = ours["operations"] / milliseconds / 1e6

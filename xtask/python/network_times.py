@@ -43,7 +43,7 @@ def measure(case, rounds, phases=network.PHASES):
         "settings": case,
         "nodes": network.nodes(batch),
         "steps": batch.features.hints[0].data.shape[0],
-        "initialise_seconds": initialize_seconds,
+        "initialize_seconds": initialize_seconds,
         "imported_bytes": imported,
         "processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "versions": VERSIONS | {"jax": jax.__version__},

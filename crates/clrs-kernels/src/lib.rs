@@ -26,7 +26,7 @@
 //! | [`expand`] | rows repeated | [`Expand`](reference::Expand) | layers over samples |
 //! | [`pairwise_sum`] | sums over pairs of nodes | [`PairwiseSum`](reference::PairwiseSum) | edge decoders |
 //! | [`loss`] | squared error, binary cross-entropy, log-likelihood | [`SquaredError`](reference::SquaredError), [`BceWithLogits`](reference::BceWithLogits), [`Nll`](reference::Nll) | losses |
-//! | [`mask_logits`] | logits of choices that are not allowed | [`MaskLogits`](reference::MaskLogits) | decoders restricted to neighbours |
+//! | [`mask_logits`] | logits of choices that are not allowed | [`MaskLogits`](reference::MaskLogits) | decoders restricted to neighbors |
 //! | [`elementwise`] | sums, products, activation functions | [`Elementwise`](reference::Elementwise) | gates, LSTM |
 //! | [`sigmoid`] | logistic function | [`Sigmoid`](reference::Sigmoid) | hint decoding |
 //! | [`rowwise`] | layer norm, softmax, log-softmax | [`LayerNorm`](reference::LayerNorm), [`Softmax`](reference::Softmax) | processors, losses, hint decoding |

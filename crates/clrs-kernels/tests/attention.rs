@@ -43,14 +43,14 @@ fn heads(h: usize) -> usize {
     if h.is_multiple_of(8) { 8 } else { 1 }
 }
 
-/// Every third node has itself as its only neighbour, or with `isolated`, none at all.
+/// Every third node has itself as its only neighbor, or with `isolated`, none at all.
 fn adjacency(n: usize, isolated: bool) -> Vec<bool> {
     let mut random = Random::new(n as u64);
-    let mut is_neighbour = |x: usize, y: usize| match x % 3 {
+    let mut is_neighbor = |x: usize, y: usize| match x % 3 {
         1 => x == y && !isolated,
         _ => x == y || random.uniform() < 0.4,
     };
-    (0..n * n).map(|pair| is_neighbour(pair / n, pair % n)).collect()
+    (0..n * n).map(|pair| is_neighbor(pair / n, pair % n)).collect()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn gatv2_equals_reference() {
 }
 
 #[test]
-fn query_without_neighbours_attends_to_all_nodes_equally() {
+fn query_without_neighbors_attends_to_all_nodes_equally() {
     for (has_score_weight, width) in [(false, 2), (true, 24)] {
         let adjacency = Some(adjacency(7, true));
         let reference = Attention { nodes: 7, heads: 2, width, channels: 2, hidden: 24, has_score_weight, adjacency };

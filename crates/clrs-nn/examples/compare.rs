@@ -15,7 +15,7 @@ use clrs_nn::eval::evaluate::predict;
 use clrs_nn::parity::fixture::{Differences, ParityFixture};
 use clrs_nn::parity::flops::Flops;
 use clrs_nn::train::optimizer::{Adam, AdamConfig};
-use clrs_nn::{Batch, Weights, train};
+use clrs_nn::{ModelBatch, Weights, train};
 use serde_json::{Value, json};
 
 const USAGE: &str = "usage: compare FIXTURE training|evaluation ROUNDS [no-fused]";
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn training(fixture: &ParityFixture, started: Instant, rounds: usize) -> Result<Value, Box<dyn std::error::Error>> {
-    let (device, batch) = (Device::flex(), Batch::new(&fixture.dense));
+    let (device, batch) = (Device::flex(), ModelBatch::new(&fixture.dense));
     let config = AdamConfig { learning_rate: 1e-3, grad_clip: 1.0, freeze_processor: false };
     let (mut parameters, mut adam) = (fixture.parameters.clone(), Adam::new(&fixture.parameters));
     let measured = Measured::new(started, rounds, || {
@@ -56,7 +56,7 @@ fn training(fixture: &ParityFixture, started: Instant, rounds: usize) -> Result<
 }
 
 fn evaluation(fixture: &ParityFixture, started: Instant, rounds: usize) -> Value {
-    let (device, batch) = (Device::flex(), Batch::new(&fixture.dense));
+    let (device, batch) = (Device::flex(), ModelBatch::new(&fixture.dense));
     let weights = Weights::no_grad(&fixture.parameters, &device);
     let measured = Measured::new(started, rounds, || {
         predict(&fixture.network, &weights, 0, &batch).expect("finite logits");

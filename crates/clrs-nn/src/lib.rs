@@ -26,7 +26,7 @@ pub mod train;
 
 pub use config::model::ModelConfig;
 pub use config::recipe::Recipe;
-pub use data::batch::Batch;
+pub use data::batch::ModelBatch;
 pub use eval::trained::TrainedModel;
 pub use exec::parameters::Parameters;
 pub use exec::weights::Weights;

@@ -11,10 +11,10 @@ use clrs::{AnyAlgorithm, Cells, Registry, Stage, Trajectories};
 use clrs_nn::data::sets::network_spec;
 use clrs_nn::data::transform::BatchTransform;
 use clrs_nn::eval::evaluate::{EvalBatches, EvalOptions, EvalReport, Steps, TaskModel, evaluate};
-use clrs_nn::eval::metrics::EvaluateError;
+use clrs_nn::eval::metrics::EvalError;
 use clrs_nn::exec::tensor::Tensor;
 use clrs_nn::model::rollout::Termination;
-use clrs_nn::{Batch, Mode, ModelConfig, Network, Parameters, Recipe, Task, Weights};
+use clrs_nn::{Mode, ModelBatch, ModelConfig, Network, Parameters, Recipe, Task, Weights};
 
 fn options() -> EvalOptions {
     EvalOptions::default().batch_size(5)
@@ -46,15 +46,15 @@ impl Untrained {
         self.try_evaluate(samples, options).expect("a report")
     }
 
-    fn try_evaluate(&self, samples: &Trajectories, options: &EvalOptions) -> Result<EvalReport, EvaluateError> {
+    fn try_evaluate(&self, samples: &Trajectories, options: &EvalOptions) -> Result<EvalReport, EvalError> {
         let weights = Weights::no_grad(&self.parameters, &Device::flex());
         let model = TaskModel { network: &self.network, weights: &weights, task: 0, algorithm: self.algorithm };
         evaluate(model, samples, &self.transform(), options, &mut |_| ControlFlow::Continue(()))
     }
 
-    fn batch(&self, samples: &Trajectories) -> Batch {
+    fn batch(&self, samples: &Trajectories) -> ModelBatch {
         let dense = clrs::Batch::new(&samples.iter().collect::<Vec<_>>(), 0).expect("samples of one size");
-        Batch::new(&self.transform().apply(dense, 0).expect("a batch"))
+        ModelBatch::new(&self.transform().apply(dense, 0).expect("a batch"))
     }
 }
 
@@ -92,7 +92,7 @@ fn a_fixpoint_rollout_ends_when_decisions_repeat_and_does_not_read_lengths() {
         let batch = model.batch(&draw(algorithm, 5, 4));
         let ctx = model.network.context(&Weights::no_grad(&model.parameters, &Device::flex()), 0);
         let max_steps = 6;
-        let unroll = |batch: &Batch| {
+        let unroll = |batch: &ModelBatch| {
             let mut steps = vec![0; batch.samples()];
             let outputs = model.network.unroll(&ctx, batch, Termination::Fixpoint { max_steps }, Mode::Evaluate, &mut |view| {
                 view.active.iter().for_each(|&sample| steps[sample] = view.step + 1);
@@ -213,7 +213,7 @@ fn probabilities_agree_with_the_decisions() {
 fn samples_that_the_set_does_not_have_are_refused() {
     let model = Untrained::new(Registry::builtin().find("bfs").expect("bfs"));
     let error = model.try_evaluate(&draw(model.algorithm, 4, 3), &options().trajectories([3])).err();
-    assert!(matches!(error, Some(EvaluateError::NoSample { sample: 3, samples: 3 })));
+    assert!(matches!(error, Some(EvalError::NoSample { sample: 3, samples: 3 })));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_set_of_several_sizes_is_refused_even_if_no_batch_is_mixed() {
     let mut samples = draw(model.algorithm, 4, 8);
     samples.append(&draw(model.algorithm, 5, 8));
     let mixed = Some(BatchError::Sizes(4, 5));
-    let sizes = |error: Option<EvaluateError>| if let Some(EvaluateError::Batch(error)) = error { Some(error) } else { None };
+    let sizes = |error: Option<EvalError>| if let Some(EvalError::Batch(error)) = error { Some(error) } else { None };
     assert_eq!(sizes(model.try_evaluate(&samples, &options().batch_size(8)).err()), mixed);
     assert_eq!(sizes(EvalBatches::new(samples, &model.transform(), 8).err()), mixed);
 }
@@ -241,7 +241,7 @@ fn a_network_whose_logits_are_not_finite_is_not_scored() {
         parameters
     };
     let error = model.try_evaluate(&samples, &options()).err();
-    assert!(matches!(error, Some(EvaluateError::NotFinite { .. })), "{error:?}");
+    assert!(matches!(error, Some(EvalError::NotFinite { .. })), "{error:?}");
 }
 
 fn values(logits: Tensor<3>) -> Vec<f32> {

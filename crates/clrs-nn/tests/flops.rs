@@ -7,13 +7,13 @@ use clrs_kernels::messages::MessageCounts;
 use clrs_nn::eval::evaluate::predict;
 use clrs_nn::parity::fixture::ParityFixture;
 use clrs_nn::parity::flops::Flops;
-use clrs_nn::{Batch, Weights, train};
+use clrs_nn::{ModelBatch, Weights, train};
 
 #[test]
 fn a_training_step_has_a_message_for_every_pair_of_nodes_of_active_samples() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/networks/processor_mpnn.safetensors");
     let fixture = ParityFixture::read(&path).expect("a fixture");
-    let (device, batch) = (Device::flex(), Batch::new(&fixture.dense));
+    let (device, batch) = (Device::flex(), ModelBatch::new(&fixture.dense));
     let counted = |round: &dyn Fn()| {
         let before = MessageCounts::total();
         round();

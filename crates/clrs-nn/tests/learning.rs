@@ -7,7 +7,7 @@ use clrs_nn::data::chunk::ChunkLoader;
 use clrs_nn::exec::parameters::Owner;
 use clrs_nn::train::gradients;
 use clrs_nn::train::optimizer::{Adam, AdamConfig};
-use clrs_nn::{Batch, ModelConfig, Network, Parameters, Task, Weights};
+use clrs_nn::{ModelBatch, ModelConfig, Network, Parameters, Task, Weights};
 
 const CONFIG: AdamConfig = AdamConfig { learning_rate: 1e-2, grad_clip: 1.0, freeze_processor: false };
 
@@ -17,12 +17,12 @@ fn dense(algorithm: &'static dyn AnyAlgorithm, size: usize, count: usize) -> clr
 }
 
 /// A network for some algorithms, and a batch of each.
-fn network(names: &[&str], config: &ModelConfig) -> (Network, Parameters, Vec<Batch>) {
+fn network(names: &[&str], config: &ModelConfig) -> (Network, Parameters, Vec<ModelBatch>) {
     let registry = Registry::builtin();
     let dense: Vec<clrs::Batch> = names.iter().map(|name| dense(registry.find(name).expect("known"), 5, 6)).collect();
     let tasks = names.iter().zip(&dense).map(|(name, batch)| Task { name: (*name).into(), spec: batch.spec.clone() });
     let (network, parameters) = Network::new(tasks.collect(), config, 1).expect("a network");
-    (network, parameters, dense.iter().map(Batch::new).collect())
+    (network, parameters, dense.iter().map(ModelBatch::new).collect())
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use clrs::Stage;
-use clrs_nn::Batch;
+use clrs_nn::ModelBatch;
 use clrs_nn::exec::parameters::{Init, ParameterBuilder};
 use clrs_nn::model::processors::ProcessorRegistry;
 use clrs_nn::parity::fixture::{self, ParityFixture};
@@ -91,7 +91,7 @@ fn twenty_training_steps_equal_dm_clrs() {
         ParityFixture::read_with(&fixtures()[0].with_file_name("training.safetensors"), "0/").expect("a fixture");
     let mut adam = Adam::new(&parameters);
     for (step, &expected) in file.tensors["losses"].1.iter().enumerate() {
-        let batch = Batch::new(&fixture::batch(&file, &format!("{step}/")).expect("a batch"));
+        let batch = ModelBatch::new(&fixture::batch(&file, &format!("{step}/")).expect("a batch"));
         let (loss, gradients) = gradients(&network, &parameters, 0, &batch, &Device::flex(), |_| None);
         adam.update(&mut parameters, &gradients, 0, CONFIG);
         assert!((loss - expected).abs() <= 1e-3 * expected, "step {step}: {loss}, reference {expected}");

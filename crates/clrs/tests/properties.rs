@@ -289,9 +289,9 @@ fn maximum_subarray_algorithms_agree_on_the_sum() {
     }
 }
 
-/// Relabelling the nodes of a graph maps correct outputs to correct outputs.
+/// Relabeling the nodes of a graph maps correct outputs to correct outputs.
 #[test]
-fn correct_outputs_stay_correct_when_nodes_are_relabelled() {
+fn correct_outputs_stay_correct_when_nodes_are_relabeled() {
     let mut random = RandomState::new(17);
     for algorithm in Registry::builtin().iter().filter(|algorithm| algorithm.family() == Family::Graphs) {
         for size in (4..=LARGEST).flat_map(|size| [size; 3]) {
@@ -301,13 +301,13 @@ fn correct_outputs_stay_correct_when_nodes_are_relabelled() {
             problems.record(0, &mut recorder).expect("a valid problem");
             let sample = recorder.last().expect("a recorded sample");
             let labels = labels(algorithm.name(), &problems.json(0), sample.nodes(), &mut random);
-            let relabelled = |stage: Stage| {
+            let relabeled = |stage: Stage| {
                 let cells = sample.iter().filter(|(probe, _)| probe.stage == stage);
                 cells.map(|(probe, cells)| relabel(probe, cells, &labels)).collect::<Vec<Column>>()
             };
-            let (inputs, outputs) = (relabelled(Stage::Input), relabelled(Stage::Output));
+            let (inputs, outputs) = (relabeled(Stage::Input), relabeled(Stage::Output));
             let result = algorithm.check(sample.nodes(), &views(&inputs), &views(&outputs));
-            assert!(result.is_ok(), "{}: {result:?} on {} relabelled {labels:?}", algorithm.name(), problems.json(0));
+            assert!(result.is_ok(), "{}: {result:?} on {} relabeled {labels:?}", algorithm.name(), problems.json(0));
         }
     }
 }

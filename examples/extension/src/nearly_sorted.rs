@@ -4,7 +4,7 @@ use clrs::RandomState;
 use clrs::problems::{Distribution, InvalidProblem, Keys, probabilities};
 
 clrs::options! {
-    /// Sorted keys of which neighbours are swapped at random.
+    /// Sorted keys of which neighbors are swapped at random.
     pub struct NearlySortedKeys {
         /// probability that a key is swapped with its successor
         swap: f64 = 0.2,
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_probability_decides_how_many_neighbours_are_out_of_order() {
+    fn the_probability_decides_how_many_neighbors_are_out_of_order() {
         let inversions = |swap: f64| {
             let keys = NearlySortedKeys { swap }.draw(1000, &mut RandomState::new(1)).expect("keys").key;
             keys.windows(2).filter(|pair| pair[0] > pair[1]).count()

@@ -11,7 +11,7 @@ use clrs::clrs30::Split;
 use clrs_nn::config::data_source::{DataSource, ON_THE_FLY};
 use clrs_nn::data::eval_set::EvalSet;
 use clrs_nn::eval::evaluate::{EvalOptions, EvalReport, Steps};
-use clrs_nn::eval::metrics::EvaluateError;
+use clrs_nn::eval::metrics::EvalError;
 use clrs_nn::eval::trained::{Checkpoint, TrainedModel};
 use clrs_nn::exec::device::Device;
 use clrs_store::Progress;
@@ -163,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // What is done is printed, whatever happens later.
     let printed = if evaluated.is_empty() { Ok(()) } else { print(&evaluated, arguments) };
     match failed {
-        Some(error) if error.downcast_ref::<EvaluateError>().is_some_and(|error| matches!(error, EvaluateError::Stopped)) => {
+        Some(error) if error.downcast_ref::<EvalError>().is_some_and(|error| matches!(error, EvalError::Stopped)) => {
             bail!("stopped after {} of {} evaluations", evaluated.len(), tasks.len())
         }
         Some(error) => return Err(error),

@@ -15,7 +15,7 @@
 //! that they are sums of. The weighted mean and its gradients are matrix products, one per head.
 //!
 //! # Masks, ties, NaN
-//! Non-neighbours get -1e9 added to their score, in `f32` as in dm-clrs: in a row without neighbours the scores vanish in the sum,
+//! Non-neighbors get -1e9 added to their score, in `f32` as in dm-clrs: in a row without neighbors the scores vanish in the sum,
 //! and all nodes have the same weight. The slope at 0 is that of negative values. NaN propagates.
 //!
 //! # Bits
@@ -30,7 +30,7 @@ use crate::isa::Isa;
 use crate::memory::{Mat, elements};
 use crate::rowwise::{Softmax, SoftmaxBackward};
 
-/// Added to the score of a node that is not a neighbour.
+/// Added to the score of a node that is not a neighbor.
 const MASK_VALUE: f32 = -1e9;
 
 /// Inputs of one sample of `N` nodes: queries and keys of width `D`, values of width `H`, and `C` features per edge. The number of
@@ -164,7 +164,7 @@ impl Workspace {
 /// use clrs_kernels::attention::{Inputs, Tape, forward};
 /// use clrs_kernels::{Isa, Scratch};
 ///
-/// // Equal keys: every node takes the mean of the values of its neighbours.
+/// // Equal keys: every node takes the mean of the values of its neighbors.
 /// let inputs = Inputs {
 ///     nodes: 2,
 ///     heads: 1,
@@ -201,8 +201,8 @@ pub fn forward(isa: Isa, inputs: &Inputs<'_>, out: &mut [f32], tape: &mut Tape, 
     let stride = weights.stride;
     if let Some(adjacency) = inputs.adjacency {
         let rows = weights.data.chunks_exact_mut(stride).zip(adjacency.chunks_exact(n).cycle()).take(heads * n);
-        for (scores, neighbours) in rows {
-            let masked = scores.iter_mut().zip(neighbours).filter(|(_, is_neighbour)| !**is_neighbour);
+        for (scores, neighbors) in rows {
+            let masked = scores.iter_mut().zip(neighbors).filter(|(_, is_neighbor)| !**is_neighbor);
             masked.for_each(|(score, _)| *score += MASK_VALUE);
         }
     }

@@ -57,8 +57,8 @@ impl EdgeList {
                 Adjacency::Full => self.edges.extend((0..last).map(|sender| Edge { sender, receiver })),
                 Adjacency::SelfLoops => self.edges.push(Edge { sender: receiver, receiver }),
                 Adjacency::Mask(mask) => {
-                    let is_neighbour = |&sender: &u16| mask[usize::from(sender) * nodes + usize::from(receiver)];
-                    self.edges.extend((0..last).filter(is_neighbour).map(|sender| Edge { sender, receiver }));
+                    let is_neighbor = |&sender: &u16| mask[usize::from(sender) * nodes + usize::from(receiver)];
+                    self.edges.extend((0..last).filter(is_neighbor).map(|sender| Edge { sender, receiver }));
                 }
             }
             self.start.push(u32::try_from(self.edges.len()).expect("fewer than 65535 squared"));

@@ -46,7 +46,7 @@ impl Attention {
             let leaky = |k: usize| if sum[k] > 0.0 { sum[k] } else { SLOPE * sum[k] };
             let score = (head * head_width..(head + 1) * head_width).map(|k| self.factor(inputs, k) * leaky(k)).sum::<f64>();
             match &self.adjacency {
-                // dm-clrs adds in `f32`, where the score is lost: this makes the weights of a row without neighbours equal.
+                // dm-clrs adds in `f32`, where the score is lost: this makes the weights of a row without neighbors equal.
                 #[expect(clippy::cast_possible_truncation, reason = "rounding as `f32` does is intended")]
                 Some(adjacency) if !adjacency[x * self.nodes + y] => f64::from(score as f32 + -1e9),
                 _ => score,
@@ -119,7 +119,7 @@ impl ReferenceOp for Attention {
         d
     }
 
-    /// In a row without neighbours, scores are lost in rounding, and finite differences do not see the gradient.
+    /// In a row without neighbors, scores are lost in rounding, and finite differences do not see the gradient.
     fn is_differentiable(&self) -> bool {
         self.adjacency.as_ref().is_none_or(|adjacency| adjacency.chunks_exact(self.nodes).all(|row| row.contains(&true)))
     }

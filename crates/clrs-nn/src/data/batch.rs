@@ -13,17 +13,17 @@ use clrs::{Kind, Location, Probe, Spec, Stage};
 ///
 /// ```
 /// use clrs::sampling::{Sampler, SamplerOptions, Stream};
-/// use clrs_nn::Batch;
+/// use clrs_nn::ModelBatch;
 ///
 /// let bfs = clrs::Registry::builtin().find("bfs")?;
 /// let dense = Stream::new(Sampler::new(bfs, 5, 1, &SamplerOptions::default())?).next(3)?;
-/// let batch = Batch::new(&dense);
+/// let batch = ModelBatch::new(&dense);
 /// assert_eq!((batch.samples(), batch.nodes(), batch.active(0)), (3, 5, 3));
 /// assert!(batch.lengths().is_sorted_by(|a, b| a >= b));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Batch {
+pub struct ModelBatch {
     spec: Spec,
     nodes: usize,
     lengths: Vec<usize>,
@@ -48,15 +48,15 @@ struct Rows {
     width: usize,
 }
 
-impl Batch {
+impl ModelBatch {
     /// Converts a dense batch.
-    pub fn new(dense: &clrs::Batch) -> Batch {
+    pub fn new(dense: &clrs::Batch) -> ModelBatch {
         let lengths: Vec<usize> = dense.lengths.iter().map(|&length| to_index(length)).collect();
         let mut order: Vec<usize> = (0..lengths.len()).collect();
         order.sort_by_key(|&sample| std::cmp::Reverse(lengths[sample])); // stable
         let probes = dense.iter().map(|(probe, array)| Rows::new(probe, array, &order)).collect();
         let lengths = order.iter().map(|&sample| lengths[sample]).collect();
-        Batch { spec: dense.spec.clone(), nodes: nodes_of(dense), lengths, order, probes }
+        ModelBatch { spec: dense.spec.clone(), nodes: nodes_of(dense), lengths, order, probes }
     }
 
     /// The probes.
@@ -91,7 +91,7 @@ impl Batch {
 
     /// The same samples with a fixed number of network steps, at least one.
     #[must_use]
-    pub fn with_steps(mut self, steps: usize) -> Batch {
+    pub fn with_steps(mut self, steps: usize) -> ModelBatch {
         self.lengths.fill(steps.max(1) + 1);
         self
     }
@@ -108,13 +108,13 @@ impl Batch {
 
     /// Splits the samples into micro-batches of about `size`, with long and short samples in each. A micro-batch runs on one
     /// thread.
-    pub fn micro_batches(&self, size: usize) -> Vec<Batch> {
+    pub fn micro_batches(&self, size: usize) -> Vec<ModelBatch> {
         let count = self.samples().div_ceil(size.max(1));
         (0..count).map(|first| self.select(&(first..self.samples()).step_by(count).collect::<Vec<_>>())).collect()
     }
 
     /// Samples by index.
-    fn select(&self, indices: &[usize]) -> Batch {
+    fn select(&self, indices: &[usize]) -> ModelBatch {
         let lengths: Vec<usize> = indices.iter().map(|&index| self.lengths[index]).collect();
         let order = indices.iter().map(|&index| self.order[index]).collect();
         let probes = self.spec.iter().zip(&self.probes).map(|(probe, Rows { values, width })| {
@@ -129,7 +129,7 @@ impl Batch {
             }
             Rows { values: chosen, width: *width }
         });
-        Batch { spec: self.spec.clone(), nodes: self.nodes, probes: probes.collect(), lengths, order }
+        ModelBatch { spec: self.spec.clone(), nodes: self.nodes, probes: probes.collect(), lengths, order }
     }
 
     /// Number of supervised cells of each probe over all steps. The loss of a probe is a mean over these.
@@ -169,7 +169,7 @@ impl Batch {
         }
     }
 
-    /// Shape of [`Batch::values`].
+    /// Shape of [`ModelBatch::values`].
     pub fn shape(&self, index: usize, samples: usize) -> [usize; 3] {
         let [rows, classes] = row_shape(&self.spec[index], self.nodes);
         [samples, rows, classes]

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use clrs::{Spec, Stage};
 
-use crate::data::batch::{Batch, active_steps};
+use crate::data::batch::{ModelBatch, active_steps};
 
 /// The same number of steps of every lane.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Chunk {
     pub(crate) steps: Vec<ChunkStep>,
 }
 
-/// One step of every lane. Values are `[lanes, R, K]` per probe, as in a [`Batch`].
+/// One step of every lane. Values are `[lanes, R, K]` per probe, as in a [`ModelBatch`].
 #[derive(Clone, Debug)]
 pub(crate) struct ChunkStep {
     /// Inputs and outputs of each lane's sample, and hints before the step.
@@ -43,7 +43,7 @@ pub struct ChunkLoader {
 
 /// A position in a sample.
 struct Cursor {
-    batch: Rc<Batch>,
+    batch: Rc<ModelBatch>,
     sample: usize,
     step: usize,
 }
@@ -58,7 +58,7 @@ impl ChunkLoader {
     ///
     /// # Errors
     /// Those of `next_batch`.
-    pub fn next<E>(&mut self, mut next_batch: impl FnMut() -> Result<Batch, E>) -> Result<Chunk, E> {
+    pub fn next<E>(&mut self, mut next_batch: impl FnMut() -> Result<ModelBatch, E>) -> Result<Chunk, E> {
         let remaining = |lane: &VecDeque<Cursor>| -> usize {
             lane.iter().map(|cursor| active_steps(cursor.batch.lengths()[cursor.sample]) - cursor.step).sum()
         };
@@ -175,7 +175,7 @@ mod tests {
                 let chunk = lanes.next(|| {
                     let dense = stream.next(2)?;
                     seen.push(dense.lengths.clone());
-                    Ok::<_, clrs::sampling::SampleError>(Batch::new(&dense))
+                    Ok::<_, clrs::sampling::SampleError>(ModelBatch::new(&dense))
                 });
                 for step in chunk.expect("samples").steps {
                     for (lane, found) in found.iter_mut().enumerate() {

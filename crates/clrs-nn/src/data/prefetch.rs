@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use super::batch::Batch;
+use super::batch::ModelBatch;
 use super::chunk::{Chunk, ChunkLoader};
 use super::error::DataError;
 use super::loader::BatchLoader;
@@ -11,7 +11,7 @@ use crate::config::recipe::Recipe;
 
 /// The data of one update.
 pub(crate) enum UpdateData {
-    Batch(Batch),
+    Batch(ModelBatch),
     Chunk {
         /// Number of the size among those of the algorithm.
         size: usize,
@@ -66,12 +66,12 @@ impl Queue {
 
     fn next(&mut self) -> Result<UpdateData, DataError> {
         match self {
-            Queue::Batches(loader) => Ok(UpdateData::Batch(Batch::new(&loader.next()?))),
+            Queue::Batches(loader) => Ok(UpdateData::Batch(ModelBatch::new(&loader.next()?))),
             Queue::Chunks { loaders, turn } => {
                 let size = *turn;
                 *turn = (*turn + 1) % loaders.len();
                 let (loader, chunks) = &mut loaders[size];
-                let chunk = chunks.next(|| Ok::<_, DataError>(Batch::new(&loader.next()?)))?;
+                let chunk = chunks.next(|| Ok::<_, DataError>(ModelBatch::new(&loader.next()?)))?;
                 Ok(UpdateData::Chunk { size, chunk })
             }
         }

@@ -3,31 +3,27 @@
 use clrs::clrs30::Split;
 use clrs::{Array, Batch as DenseBatch, Cells, Probe, Stage, Trajectories, Trajectory};
 
-use super::metrics::EvaluateError;
-use crate::data::batch::Batch;
+use super::metrics::EvalError;
+use crate::data::batch::ModelBatch;
 use crate::data::transform::BatchTransform;
 use crate::model::network::Network;
 
 /// A batch for the network, and its true outputs.
 pub(super) struct PreparedBatch {
-    pub(super) batch: Batch,
+    pub(super) batch: ModelBatch,
     pub(super) outputs: Vec<(Probe, Array)>,
 }
 
 impl PreparedBatch {
     /// Keeps the first row of the hints, which the network is given, and their number.
-    pub(super) fn new(
-        samples: &[Trajectory<'_>],
-        transform: &BatchTransform,
-        number: u64,
-    ) -> Result<PreparedBatch, EvaluateError> {
+    pub(super) fn new(samples: &[Trajectory<'_>], transform: &BatchTransform, number: u64) -> Result<PreparedBatch, EvalError> {
         if samples.iter().any(|sample| sample.steps() == 0) {
-            return Err(EvaluateError::NoSteps);
+            return Err(EvalError::NoSteps);
         }
         let first_rows = first_rows(samples);
         let mut dense = transform.apply(DenseBatch::new(&first_rows.iter().collect::<Vec<_>>(), 0)?, number)?;
         dense.lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
-        let batch = Batch::new(&dense);
+        let batch = ModelBatch::new(&dense);
         let pairs = dense.spec.iter().cloned().zip(dense.arrays);
         Ok(PreparedBatch { batch, outputs: pairs.filter(|(probe, _)| probe.stage == Stage::Output).collect() })
     }
@@ -45,20 +41,20 @@ fn first_rows(samples: &[Trajectory<'_>]) -> Trajectories {
 }
 
 /// All samples of a set, which must be of one size: they are scored together.
-pub(super) fn samples_of_one_size(set: &Trajectories) -> Result<Vec<Trajectory<'_>>, EvaluateError> {
+pub(super) fn samples_of_one_size(set: &Trajectories) -> Result<Vec<Trajectory<'_>>, EvalError> {
     let samples: Vec<Trajectory<'_>> = set.iter().collect();
     if samples.is_empty() {
-        return Err(EvaluateError::NoSamples);
+        return Err(EvalError::NoSamples);
     }
     clrs::batch::same_size(&samples)?;
     Ok(samples)
 }
 
 /// Whether a network can read all samples.
-pub(crate) fn ensure_fits(network: &Network, set: &Trajectories) -> Result<(), EvaluateError> {
+pub(crate) fn ensure_fits(network: &Network, set: &Trajectories) -> Result<(), EvalError> {
     let nodes = set.iter().map(|sample| sample.nodes()).max().unwrap_or(0);
     match network.processor().max_nodes() {
-        Some(max) if nodes > max => Err(EvaluateError::TooManyNodes { nodes, max }),
+        Some(max) if nodes > max => Err(EvalError::TooManyNodes { nodes, max }),
         _ => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use clrs::{Kind, Probe};
 
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::exec::tensor::Tensor;
 use crate::model::rollout::StepView;
 use crate::run::tensor_file::TensorFile;
@@ -17,14 +17,14 @@ use crate::run::tensor_file::TensorFile;
 /// `...` is `[N]` for nodes, `[N, N]` for edges and nothing for the graph, with one more axis for the classes of a categorical and for
 /// the candidate nodes of a pointer.
 pub(super) struct Dump<'b> {
-    batch: &'b Batch,
+    batch: &'b ModelBatch,
     hidden: Vec<f32>,
     hints: Vec<(usize, Vec<f32>)>,
     steps: Vec<usize>,
 }
 
 impl<'b> Dump<'b> {
-    pub(super) fn new(batch: &'b Batch) -> Dump<'b> {
+    pub(super) fn new(batch: &'b ModelBatch) -> Dump<'b> {
         Dump { batch, hidden: Vec::new(), hints: Vec::new(), steps: Vec::new() }
     }
 

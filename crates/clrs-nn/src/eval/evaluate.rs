@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::batches::{PreparedBatch, ensure_fits, samples_of_one_size};
 use super::dump::Dump;
 use super::hint_scores::HintScoreObserver;
-use super::metrics::{EvaluateError, Metrics};
+use super::metrics::{EvalError, Metrics};
 use super::predictions::{PredictionAccumulator, Scored, decode, scatter, write, zeros};
 use super::trajectories::{PredictedTrajectory, TrajectoryObserver};
-use crate::data::batch::{Batch, eval_micro_batch};
+use crate::data::batch::{ModelBatch, eval_micro_batch};
 use crate::data::transform::BatchTransform;
 use crate::exec::weights::Weights;
 use crate::model::network::{Mode, Network};
@@ -190,15 +190,15 @@ pub fn evaluate(
     transform: &BatchTransform,
     options: &EvalOptions,
     progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> Result<EvalReport, EvaluateError> {
+) -> Result<EvalReport, EvalError> {
     if options.batch_size == 0 {
-        return Err(EvaluateError::BatchSize);
+        return Err(EvalError::BatchSize);
     }
     ensure_fits(model.network, samples)?;
     let transform = &transform.without_random_positions();
     let samples = samples_of_one_size(samples)?;
     if let Some(&sample) = options.trajectories.iter().find(|sample| **sample >= samples.len()) {
-        return Err(EvaluateError::NoSample { sample, samples: samples.len() });
+        return Err(EvalError::NoSample { sample, samples: samples.len() });
     }
     let (mut predictions, mut hints, mut steps) = (PredictionAccumulator::default(), HintScorer::default(), 0);
     let (mut dump, mut trajectories) = (None, Vec::new());
@@ -218,7 +218,7 @@ pub fn evaluate(
             steps += evaluated.steps;
         }
         if progress(batch.len()).is_break() {
-            return Err(EvaluateError::Stopped);
+            return Err(EvalError::Stopped);
         }
     }
     let Scored { metrics, predicted, results } = predictions.score(&samples, model.algorithm)?;
@@ -254,12 +254,7 @@ struct Evaluated {
 }
 
 impl MicroBatch<'_> {
-    fn evaluate(
-        &self,
-        model: TaskModel<'_>,
-        transform: &BatchTransform,
-        options: &EvalOptions,
-    ) -> Result<Evaluated, EvaluateError> {
+    fn evaluate(&self, model: TaskModel<'_>, transform: &BatchTransform, options: &EvalOptions) -> Result<Evaluated, EvalError> {
         let TaskModel { network, weights, task, algorithm } = model;
         let PreparedBatch { batch, outputs: truth } = PreparedBatch::new(self.samples, transform, 0)?;
         let batch = &batch;
@@ -315,7 +310,7 @@ impl EvalBatches {
     ///
     /// # Panics
     /// If `batch_size` is 0.
-    pub fn new(samples: Trajectories, transform: &BatchTransform, batch_size: usize) -> Result<EvalBatches, EvaluateError> {
+    pub fn new(samples: Trajectories, transform: &BatchTransform, batch_size: usize) -> Result<EvalBatches, EvalError> {
         let all = samples_of_one_size(&samples)?;
         let batches = all.chunks(batch_size).enumerate();
         let batches = batches.map(|(number, samples)| PreparedBatch::new(samples, transform, number as u64));
@@ -328,13 +323,13 @@ impl EvalBatches {
         &self,
         model: TaskModel<'_>,
         progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> Result<Metrics, EvaluateError> {
+    ) -> Result<Metrics, EvalError> {
         let TaskModel { network, weights, task, algorithm } = model;
         let mut predictions = PredictionAccumulator::default();
         for PreparedBatch { batch, outputs } in &self.batches {
             predictions.add(outputs, &predict(network, weights, task, batch)?);
             if progress(batch.samples()).is_break() {
-                return Err(EvaluateError::Stopped);
+                return Err(EvalError::Stopped);
             }
         }
         let samples: Vec<Trajectory<'_>> = self.samples.iter().collect();
@@ -344,9 +339,9 @@ impl EvalBatches {
 
 /// Decisions of a network on a batch with the true number of steps: a dense array per output, in the order of the dense batch. Runs in
 /// micro-batches, one per thread.
-pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch) -> Result<Vec<Array>, EvaluateError> {
+pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &ModelBatch) -> Result<Vec<Array>, EvalError> {
     let outputs: Vec<&Probe> = batch.spec().iter().filter(|probe| probe.stage == Stage::Output).collect();
-    let decide = |micro_batch: Batch| {
+    let decide = |micro_batch: ModelBatch| {
         let ctx = network.context(weights, task);
         let logits = network.unroll(&ctx, &micro_batch, Termination::TrueLength, Mode::Evaluate, &mut |_| {});
         let decided = outputs.iter().zip(logits).map(|(probe, (_, logits))| {
@@ -354,10 +349,10 @@ pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &Batch)
             write(probe, batch.nodes(), logits, 0..micro_batch.samples(), &mut array)?;
             Ok(array)
         });
-        Ok((micro_batch.order().to_vec(), decided.collect::<Result<Vec<Array>, EvaluateError>>()?))
+        Ok((micro_batch.order().to_vec(), decided.collect::<Result<Vec<Array>, EvalError>>()?))
     };
     let micro_batches = batch.micro_batches(eval_micro_batch(batch.nodes())).into_par_iter();
-    let decided = micro_batches.map(decide).collect::<Result<Vec<_>, EvaluateError>>()?;
+    let decided = micro_batches.map(decide).collect::<Result<Vec<_>, EvalError>>()?;
     let mut predicted: Vec<Array> = outputs.iter().map(|probe| zeros(probe, batch)).collect();
     for (order, arrays) in decided {
         predicted.iter_mut().zip(&arrays).for_each(|(all, array)| scatter(all, array, &order));

@@ -3,9 +3,9 @@
 use clrs::score::HintScorer;
 use clrs::{Array, ArrayData, Batch as DenseBatch, Cells, Probe, Spec, Stage, Trajectories, Trajectory};
 
-use super::metrics::EvaluateError;
+use super::metrics::EvalError;
 use super::predictions::{write, zeros};
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::data::transform::BatchTransform;
 use crate::model::rollout::StepView;
 
@@ -13,20 +13,20 @@ use crate::model::rollout::StepView;
 pub(super) struct HintScoreObserver<'o> {
     samples: &'o [Trajectory<'o>],
     transform: &'o BatchTransform,
-    batch: &'o Batch,
+    batch: &'o ModelBatch,
     scorer: &'o mut HintScorer,
     /// Last decisions on every hint, by its index in the spec. Those on samples that have ended stay.
     decisions: Vec<(usize, Array)>,
     /// Step that is predicted next.
     next: usize,
-    error: Option<EvaluateError>,
+    error: Option<EvalError>,
 }
 
 impl<'o> HintScoreObserver<'o> {
     pub(super) fn new(
         samples: &'o [Trajectory<'o>],
         transform: &'o BatchTransform,
-        batch: &'o Batch,
+        batch: &'o ModelBatch,
         scorer: &'o mut HintScorer,
     ) -> HintScoreObserver<'o> {
         HintScoreObserver { samples, transform, batch, scorer, decisions: Vec::new(), next: 1, error: None }
@@ -47,7 +47,7 @@ impl<'o> HintScoreObserver<'o> {
     }
 
     /// Scores the remaining steps, which the network did not take.
-    pub(super) fn finish(mut self) -> Result<(), EvaluateError> {
+    pub(super) fn finish(mut self) -> Result<(), EvalError> {
         let longest = self.samples.iter().map(Trajectory::steps).max().unwrap_or(0);
         while self.next < longest && !self.decisions.is_empty() {
             self.score();
@@ -68,14 +68,14 @@ impl<'o> HintScoreObserver<'o> {
             let select = |(index, array): &(usize, Array)| (self.batch.spec()[*index].name.clone(), select(array, &longer));
             let predicted: Vec<_> = self.decisions.iter().map(select).collect();
             let named: Vec<(&str, &Array)> = predicted.iter().map(|(name, array)| (&**name, array)).collect();
-            Ok::<_, EvaluateError>(self.scorer.add(step, &truth, &named)?)
+            Ok::<_, EvalError>(self.scorer.add(step, &truth, &named)?)
         };
         self.error = { scored }().err();
     }
 }
 
 /// One step of the hints of some samples.
-fn hint_row(samples: &[Trajectory<'_>], indices: &[usize], step: usize) -> Result<DenseBatch, EvaluateError> {
+fn hint_row(samples: &[Trajectory<'_>], indices: &[usize], step: usize) -> Result<DenseBatch, EvalError> {
     let is_hint = |probe: &&Probe| probe.stage == Stage::Hint;
     let spec = samples[0].spec().iter().filter(is_hint).cloned().collect();
     let mut rows = Trajectories::new(Spec::new(spec).expect("names are unique"));

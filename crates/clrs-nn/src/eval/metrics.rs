@@ -30,7 +30,7 @@ fn as_map<S: serde::Serializer>(outputs: &[(String, f64)], serializer: S) -> Res
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the error messages document the variants")]
 #[non_exhaustive]
-pub enum EvaluateError {
+pub enum EvalError {
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]

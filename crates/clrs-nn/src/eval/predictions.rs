@@ -4,13 +4,13 @@ use clrs::batch::{Array, ArrayData, row_shape};
 use clrs::score::{self, SampleResult};
 use clrs::{AnyAlgorithm, Batch as DenseBatch, Column, Kind, Probe, Spec, Trajectory};
 
-use super::metrics::{EvaluateError, Metrics};
-use crate::data::batch::Batch;
+use super::metrics::{EvalError, Metrics};
+use crate::data::batch::ModelBatch;
 use crate::exec::tensor::Tensor;
 use crate::model::feedback::{self, SINKHORN_SCORED, argmax};
 
 /// Decisions on a probe as a dense array, samples in the order of the dense batch.
-pub(super) fn decode(batch: &Batch, index: usize, logits: Tensor<3>) -> Result<Array, EvaluateError> {
+pub(super) fn decode(batch: &ModelBatch, index: usize, logits: Tensor<3>) -> Result<Array, EvalError> {
     let probe = &batch.spec()[index];
     let mut array = zeros(probe, batch);
     write(probe, batch.nodes(), logits, batch.order().iter().copied(), &mut array)?;
@@ -18,7 +18,7 @@ pub(super) fn decode(batch: &Batch, index: usize, logits: Tensor<3>) -> Result<A
 }
 
 /// A dense array of zeros for the decisions on a probe.
-pub(super) fn zeros(probe: &Probe, batch: &Batch) -> Array {
+pub(super) fn zeros(probe: &Probe, batch: &ModelBatch) -> Array {
     let shape: Vec<usize> = [batch.samples()].into_iter().chain(row_shape(probe, batch.nodes())).collect();
     let cells = shape.iter().product();
     Array { shape, data: ArrayData::F64(vec![0.0; cells]) }
@@ -31,12 +31,12 @@ pub(super) fn write(
     logits: Tensor<3>,
     samples: impl ExactSizeIterator<Item = usize>,
     array: &mut Array,
-) -> Result<(), EvaluateError> {
+) -> Result<(), EvalError> {
     let shape = logits.dims();
     let mut decided = logits.into_vec();
     // A network that has diverged has no decisions.
     if let Some(&value) = decided.iter().find(|value| !value.is_finite()) {
-        return Err(EvaluateError::NotFinite { probe: probe.name.to_string(), value });
+        return Err(EvalError::NotFinite { probe: probe.name.to_string(), value });
     }
     feedback::decide(probe.kind, &mut decided, shape, SINKHORN_SCORED);
     let ArrayData::F64(values) = &mut array.data else { unreachable!("`zeros` creates f64 arrays") };
@@ -95,9 +95,9 @@ impl PredictionAccumulator {
     }
 
     /// Scores the predictions of all samples, given in the order in which they were added.
-    pub(super) fn score(self, samples: &[Trajectory<'_>], algorithm: &dyn AnyAlgorithm) -> Result<Scored, EvaluateError> {
+    pub(super) fn score(self, samples: &[Trajectory<'_>], algorithm: &dyn AnyAlgorithm) -> Result<Scored, EvalError> {
         let PredictionAccumulator { probes, truth, predicted } = self;
-        let nodes = samples.first().ok_or(EvaluateError::NoSamples)?.nodes();
+        let nodes = samples.first().ok_or(EvalError::NoSamples)?.nodes();
         let lengths = samples.iter().map(|sample| sample.steps() as f64).collect();
         let truth = DenseBatch { spec: Spec::new(probes.clone()).expect("names are unique"), arrays: truth, lengths };
         let named: Vec<(&str, &Array)> = probes.iter().map(|probe| &*probe.name).zip(&predicted).collect();

@@ -11,7 +11,7 @@ use clrs::{AnyAlgorithm, Spec, Trajectories};
 
 use super::batches::SPLIT;
 use super::evaluate::{EvalOptions, EvalReport, TaskModel, evaluate};
-use super::metrics::EvaluateError;
+use super::metrics::EvalError;
 use crate::config::recipe::Recipe;
 use crate::data::error::DataError;
 use crate::data::eval_set::EvalSet;
@@ -169,10 +169,10 @@ impl TrainedModel {
     /// The model for one of its algorithms.
     ///
     /// # Errors
-    /// [`EvaluateError::NotTrained`] if it was not trained on the algorithm.
-    pub fn task(&self, algorithm: &str) -> Result<TaskModel<'_>, EvaluateError> {
+    /// [`EvalError::NotTrained`] if it was not trained on the algorithm.
+    pub fn task(&self, algorithm: &str) -> Result<TaskModel<'_>, EvalError> {
         let task = self.algorithms.iter().position(|of| of.name() == algorithm);
-        let task = task.ok_or_else(|| EvaluateError::NotTrained(algorithm.into()))?;
+        let task = task.ok_or_else(|| EvalError::NotTrained(algorithm.into()))?;
         Ok(TaskModel { network: &self.network, weights: self.weights(), task, algorithm: self.algorithms[task] })
     }
 
@@ -190,13 +190,13 @@ impl TrainedModel {
         set: &EvalSet,
         options: &EvalOptions,
         progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> Result<EvalReport, EvaluateError> {
+    ) -> Result<EvalReport, EvalError> {
         let samples = self.load(algorithm, set)?;
         self.evaluate_samples(algorithm, &samples, options, progress)
     }
 
     /// Loads the samples of a set with the probes that the network was trained with.
-    pub fn load(&self, algorithm: &str, set: &EvalSet) -> Result<Trajectories, EvaluateError> {
+    pub fn load(&self, algorithm: &str, set: &EvalSet) -> Result<Trajectories, EvalError> {
         let model = self.task(algorithm)?;
         let algorithm = self.algorithms[model.task];
         Ok(sets::with_spec(set.load(algorithm)?, &self.recorded[model.task], algorithm)?)
@@ -209,7 +209,7 @@ impl TrainedModel {
         samples: &Trajectories,
         options: &EvalOptions,
         progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> Result<EvalReport, EvaluateError> {
+    ) -> Result<EvalReport, EvalError> {
         let model = self.task(algorithm)?;
         let transform = BatchTransform::new(&self.recipe, model.algorithm, model.task, SPLIT);
         evaluate(model, samples, &transform, options, progress)

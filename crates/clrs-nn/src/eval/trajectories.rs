@@ -3,9 +3,9 @@
 use clrs::{AnyAlgorithm, ArrayData, Cells, Column, Kind, Probe, Spec, Stage, Trace, Trajectories, Trajectory};
 use clrs_kernels::{Isa, sinkhorn};
 
-use super::metrics::EvaluateError;
+use super::metrics::EvalError;
 use super::predictions::{write, zeros};
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::exec::tensor::Tensor;
 use crate::model::feedback::SINKHORN_SCORED;
 use crate::model::network::ProbeLogits;
@@ -29,14 +29,11 @@ pub struct PredictedTrajectory {
 
 impl PredictedTrajectory {
     /// The prediction beside the truth, as one document.
-    pub fn trace(&self, algorithm: &dyn AnyAlgorithm, truth: Trajectory<'_>) -> Result<Trace, EvaluateError> {
+    pub fn trace(&self, algorithm: &dyn AnyAlgorithm, truth: Trajectory<'_>) -> Result<Trace, EvalError> {
         let problem = algorithm.problem_json(truth.nodes(), &truth.stage(Stage::Input));
         let trace = problem.and_then(|problem| Trace::record(algorithm, &problem));
         let trace = trace.map_err(|error| {
-            EvaluateError::Data(crate::data::error::DataError::Sample {
-                algorithm: algorithm.name().into(),
-                source: error.into(),
-            })
+            EvalError::Data(crate::data::error::DataError::Sample { algorithm: algorithm.name().into(), source: error.into() })
         })?;
         Ok(trace.with_predictions(self.predicted.get(0), self.probabilities.clone()))
     }
@@ -44,12 +41,12 @@ impl PredictedTrajectory {
 
 /// Collects the predicted hints of some samples of a batch.
 pub(super) struct TrajectoryObserver<'o> {
-    batch: &'o Batch,
+    batch: &'o ModelBatch,
     /// Positions of the chosen samples in the dense batch.
     chosen: Vec<usize>,
     /// By chosen sample and hint: decided rows and probabilities of every step taken.
     rows: Vec<Vec<HintRows>>,
-    error: Option<EvaluateError>,
+    error: Option<EvalError>,
 }
 
 /// Decided rows and probabilities of one hint of one sample.
@@ -61,7 +58,7 @@ struct HintRows {
 }
 
 impl<'o> TrajectoryObserver<'o> {
-    pub(super) fn new(batch: &'o Batch, chosen: Vec<usize>) -> TrajectoryObserver<'o> {
+    pub(super) fn new(batch: &'o ModelBatch, chosen: Vec<usize>) -> TrajectoryObserver<'o> {
         let rows = vec![Vec::new(); chosen.len()];
         TrajectoryObserver { batch, chosen, rows, error: None }
     }
@@ -96,7 +93,7 @@ impl<'o> TrajectoryObserver<'o> {
         samples: &[(usize, Trajectory<'_>)],
         outputs: &[Vec<Column>],
         logits: &ProbeLogits,
-    ) -> Result<Vec<PredictedTrajectory>, EvaluateError> {
+    ) -> Result<Vec<PredictedTrajectory>, EvalError> {
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -138,7 +135,7 @@ impl<'o> TrajectoryObserver<'o> {
 }
 
 impl HintRows {
-    fn width(&self, batch: &Batch) -> usize {
+    fn width(&self, batch: &ModelBatch) -> usize {
         let probe = &batch.spec()[self.index];
         clrs::batch::row_shape(probe, batch.nodes()).iter().product()
     }

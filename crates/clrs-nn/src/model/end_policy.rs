@@ -3,7 +3,7 @@
 use super::decoders::DecoderInput;
 use super::network::{Network, ProbeLogits};
 use super::raw_features::RawFeatures;
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::exec::context::ForwardContext;
 use crate::exec::tensor::Tensor;
 
@@ -41,12 +41,12 @@ pub(super) enum Remaining {
 }
 
 /// Values of a probe of the first samples of a batch, `[samples, R, K]`.
-pub(super) fn probe_values(ctx: &ForwardContext, batch: &Batch, index: usize, step: usize, samples: usize) -> Tensor<3> {
+pub(super) fn probe_values(ctx: &ForwardContext, batch: &ModelBatch, index: usize, step: usize, samples: usize) -> Tensor<3> {
     ctx.tensor(batch.values(index, step, samples), batch.shape(index, samples))
 }
 
 /// Raw input features of all samples of a batch, which do not change from step to step.
-pub(super) fn batch_inputs(network: &Network, ctx: &ForwardContext, batch: &Batch) -> RawFeatures {
+pub(super) fn batch_inputs(network: &Network, ctx: &ForwardContext, batch: &ModelBatch) -> RawFeatures {
     let samples = batch.samples();
     network.input_features(ctx, samples, batch.nodes(), |index| probe_values(ctx, batch, index, 0, samples))
 }

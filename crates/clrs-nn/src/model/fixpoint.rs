@@ -6,13 +6,13 @@ use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, probe_va
 use super::feedback::{self, SINKHORN_SCORED};
 use super::network::{Network, ProbeLogits};
 use super::raw_features::RawFeatures;
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::exec::context::ForwardContext;
 use crate::exec::tensor::Tensor;
 
 /// Ends a sample when a step decides as the step before it did, or after `max_steps`.
 pub(super) struct Fixpoint<'c, 'b> {
-    batch: &'b Batch,
+    batch: &'b ModelBatch,
     ctx: &'c ForwardContext,
     max_steps: usize,
     inputs: RawFeatures,
@@ -25,7 +25,7 @@ pub(super) struct Fixpoint<'c, 'b> {
 }
 
 impl<'c, 'b> Fixpoint<'c, 'b> {
-    pub(super) fn new(network: &Network, ctx: &'c ForwardContext, batch: &'b Batch, max_steps: usize) -> Fixpoint<'c, 'b> {
+    pub(super) fn new(network: &Network, ctx: &'c ForwardContext, batch: &'b ModelBatch, max_steps: usize) -> Fixpoint<'c, 'b> {
         let (inputs, active) = (batch_inputs(network, ctx, batch), (0..batch.samples()).collect());
         Fixpoint { batch, ctx, max_steps, inputs, active, step: 0, previous: None, outputs: Vec::new() }
     }

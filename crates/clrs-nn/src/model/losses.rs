@@ -8,7 +8,7 @@ use super::lstm::LstmState;
 use super::network::{Mode, Network, ProbeLogits, RolloutState};
 use super::raw_features::{RawFeatures, first};
 use super::rollout::Termination;
-use crate::data::batch::{Batch, row_shape};
+use crate::data::batch::{ModelBatch, row_shape};
 use crate::data::chunk::{Chunk, ChunkStep, select_lanes};
 use crate::exec::context::ForwardContext;
 use crate::exec::tensor::Tensor;
@@ -26,8 +26,8 @@ pub struct RecurrentState {
 
 impl Network {
     /// Loss of a batch, `[1]`. `cells` is the number of supervised cells of each probe that its loss is a mean over:
-    /// [`Batch::supervised_cells`] of the batch that this micro-batch belongs to.
-    pub fn loss(&self, ctx: &ForwardContext, batch: &Batch, cells: &[f64], random: Option<&mut RandomState>) -> Tensor<1> {
+    /// [`ModelBatch::supervised_cells`] of the batch that this micro-batch belongs to.
+    pub fn loss(&self, ctx: &ForwardContext, batch: &ModelBatch, cells: &[f64], random: Option<&mut RandomState>) -> Tensor<1> {
         let spec = batch.spec();
         let supervises_hints = self.config().hint_mode.is_supervised();
         let mut total: Option<Tensor<1>> = None;

@@ -14,7 +14,7 @@ use super::network::{Mode, Network, ProbeLogits, RolloutState};
 use super::noise::{force, teacher_forcing};
 use super::raw_features::{RawFeatures, first};
 use crate::config::model::Feedback;
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::exec::context::ForwardContext;
 use crate::exec::tensor::Tensor;
 
@@ -55,7 +55,7 @@ impl Network {
     pub fn unroll(
         &self,
         ctx: &ForwardContext,
-        batch: &Batch,
+        batch: &ModelBatch,
         termination: Termination,
         mut mode: Mode<'_>,
         observe: &mut dyn FnMut(&StepView<'_>),
@@ -200,7 +200,7 @@ impl RolloutState {
 /// Samples end after the number of steps that their lengths give. A batch has its longest samples first, so the active ones are a
 /// prefix, and outputs are decoded once, when all samples have ended.
 struct ByLength<'c, 'b> {
-    batch: &'b Batch,
+    batch: &'b ModelBatch,
     ctx: &'c ForwardContext,
     inputs: RawFeatures,
     samples: Vec<usize>,
@@ -210,7 +210,7 @@ struct ByLength<'c, 'b> {
 }
 
 impl<'c, 'b> ByLength<'c, 'b> {
-    fn new(network: &Network, ctx: &'c ForwardContext, batch: &'b Batch) -> ByLength<'c, 'b> {
+    fn new(network: &Network, ctx: &'c ForwardContext, batch: &'b ModelBatch) -> ByLength<'c, 'b> {
         let inputs = batch_inputs(network, ctx, batch);
         let samples = (0..batch.active(0)).collect();
         ByLength { batch, ctx, inputs, samples, step: 0, ended: Vec::new() }

@@ -9,7 +9,7 @@ use clrs::{ArrayData, DType, Kind, Location, Probe, Spec, Stage};
 use serde_json::Value;
 
 use crate::config::model::ModelConfig;
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::exec::parameters::Parameters;
 use crate::exec::tensor::Tensor;
 use crate::exec::weights::Weights;
@@ -115,7 +115,7 @@ impl ParityFixture {
 
     /// Compares loss and gradients.
     pub fn compare_training(&self, device: &Device, differences: &mut Differences) -> Result<(), FixtureError> {
-        let batch = Batch::new(&self.dense);
+        let batch = ModelBatch::new(&self.dense);
         let weights = Weights::with_grad(&self.parameters, device);
         let ctx = self.network.context(&weights, 0);
         let loss = self.network.loss(&ctx, &batch, &batch.supervised_cells(), None);
@@ -141,7 +141,7 @@ impl ParityFixture {
 
     /// Compares logits, as far as they are recorded.
     pub fn compare_evaluation(&self, device: &Device, into: &mut Differences) {
-        let batch = &Batch::new(&self.dense);
+        let batch = &ModelBatch::new(&self.dense);
         let mut hints: Vec<(usize, usize, Tensor<3>)> = Vec::new();
         let ctx = self.network.context(&Weights::no_grad(&self.parameters, device), 0);
         let outputs = self.network.unroll(&ctx, batch, Termination::TrueLength, Mode::Evaluate, &mut |view| {

@@ -10,7 +10,7 @@ use clrs::{Kind, Location, Probe, Stage};
 use clrs_kernels::messages::MessageCounts;
 
 use crate::config::model::{Aggregation, Feedback, ModelConfig};
-use crate::data::batch::Batch;
+use crate::data::batch::ModelBatch;
 use crate::model::encoders::is_pointer;
 use crate::model::network::Network;
 use crate::model::processors::structure::Structure;
@@ -28,7 +28,7 @@ pub struct Flops {
 impl Flops {
     /// Counts the work of a batch, given the messages that the kernels counted. `None` for processors outside the message-passing family,
     /// and if no kernel counted.
-    pub fn count(network: &Network, batch: &Batch, messages: MessageCounts) -> Option<Flops> {
+    pub fn count(network: &Network, batch: &ModelBatch, messages: MessageCounts) -> Option<Flops> {
         let (structure, config) = (network.processor().message_passing()?, network.config());
         if config.aggregation != Aggregation::Max || messages.forward == 0 {
             return None;
@@ -56,7 +56,7 @@ struct Channels {
 }
 
 impl Channels {
-    fn of(config: &ModelConfig, batch: &Batch) -> Channels {
+    fn of(config: &ModelConfig, batch: &ModelBatch) -> Channels {
         let mut channels = Channels::default();
         let soft = matches!(config.feedback, Feedback::Soft | Feedback::HardOnEval) && config.teacher_forcing < 1.0;
         let is_read = |probe: &&Probe| match probe.stage {
@@ -92,7 +92,7 @@ struct At {
 struct Tally<'b> {
     structure: Structure,
     config: &'b ModelConfig,
-    batch: &'b Batch,
+    batch: &'b ModelBatch,
     channels: Channels,
     flops: Flops,
 }
@@ -236,14 +236,14 @@ mod tests {
 
     use super::Flops;
     use crate::config::model::ModelConfig;
-    use crate::data::batch::Batch;
+    use crate::data::batch::ModelBatch;
     use crate::model::network::{Network, Task};
 
     const HIDDEN: usize = 16;
     const NODES: usize = 4;
 
     /// Two samples of four nodes, with three and two rows of hints: both take a step, one a second.
-    fn batch() -> Batch {
+    fn batch() -> ModelBatch {
         let probe = |name: &'static str, stage, kind| Probe {
             name: name.into(),
             stage,
@@ -260,7 +260,7 @@ mod tests {
         ];
         let array = |shape: &[usize]| Array { shape: shape.to_vec(), data: ArrayData::F32(vec![0.0; shape.iter().product()]) };
         let arrays = vec![array(&[2, NODES]), array(&[2, NODES]), array(&[3, 2, NODES])];
-        Batch::new(&clrs::Batch { spec: Spec::new(probes).expect("names are unique"), arrays, lengths: vec![3.0, 2.0] })
+        ModelBatch::new(&clrs::Batch { spec: Spec::new(probes).expect("names are unique"), arrays, lengths: vec![3.0, 2.0] })
     }
 
     fn network(processor: &str) -> Network {

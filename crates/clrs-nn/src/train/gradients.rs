@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use clrs::random::RandomState;
 use rayon::prelude::*;
 
-use crate::data::batch::{Batch, MICRO_BATCH};
+use crate::data::batch::{MICRO_BATCH, ModelBatch};
 use crate::data::chunk::Chunk;
 use crate::exec::context::{self, ForwardContext};
 use crate::exec::parameters::Parameters;
@@ -26,7 +26,7 @@ pub fn gradients(
     network: &Network,
     parameters: &Parameters,
     task: usize,
-    batch: &Batch,
+    batch: &ModelBatch,
     device: &Device,
     random: impl Fn(usize) -> Option<RandomState> + Sync,
 ) -> Gradients {

@@ -21,7 +21,7 @@ use crate::data::prefetch::{Prefetched, UpdateData, prefetch};
 use crate::data::transform::BatchTransform;
 use crate::eval::batches::ensure_fits;
 use crate::eval::evaluate::{EvalBatches, TaskModel};
-use crate::eval::metrics::{EvaluateError, Metrics};
+use crate::eval::metrics::{EvalError, Metrics};
 use crate::exec::parameters::Parameters;
 use crate::exec::weights::Weights;
 use crate::model::network::{BuildError, Network};
@@ -80,7 +80,7 @@ pub enum TrainError {
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]
-    Evaluate(#[from] EvaluateError),
+    Evaluate(#[from] EvalError),
     #[error(transparent)]
     Run(#[from] RunError),
     #[error("{what} of {algorithm} is {value} at step {step}; {}", advice(*.step))]
@@ -395,7 +395,7 @@ impl Trainer {
             let model = TaskModel { network: &self.network, weights: &weights, task, algorithm: *algorithm };
             let metrics = batches.evaluate(model, progress).map_err(|error| match error {
                 // The network diverged in the last update.
-                EvaluateError::NotFinite { value, .. } => {
+                EvalError::NotFinite { value, .. } => {
                     TrainError::NotFinite { what: "a validation logit", algorithm: algorithm.name().into(), value, step }
                 }
                 error => error.into(),
@@ -413,7 +413,7 @@ impl Trainer {
         on_event: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, TrainError> {
         let report = match self.validate_with(&mut |samples| on_event(&Event::Validating(samples))) {
-            Err(TrainError::Evaluate(EvaluateError::Stopped)) => {
+            Err(TrainError::Evaluate(EvalError::Stopped)) => {
                 self.state.pending_validation = true;
                 return Ok(ControlFlow::Break(()));
             }

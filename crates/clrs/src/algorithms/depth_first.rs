@@ -21,11 +21,11 @@ pub struct Walk {
     pub s: usize,
     /// Current node.
     pub u: usize,
-    /// Current neighbour.
+    /// Current neighbor.
     pub v: usize,
     /// Top of the stack.
     pub s_last: usize,
-    /// All neighbours before this one are not white.
+    /// All neighbors before this one are not white.
     next: Vec<usize>,
 }
 
@@ -40,9 +40,9 @@ impl Walk {
         (self.s, self.u, self.v, self.s_last) = (root, root, root, root);
     }
 
-    /// Pushes the first white neighbour of `u`. If there is none, `v` becomes the last node, as in the reference.
+    /// Pushes the first white neighbor of `u`. If there is none, `v` becomes the last node, as in the reference.
     ///
-    /// The reference restarts at node 0 after each return. Earlier neighbours are not white, so continuing is equivalent.
+    /// The reference restarts at node 0 after each return. Earlier neighbors are not white, so continuing is equivalent.
     pub fn push_white(&mut self, weights: &Matrix) -> Option<usize> {
         let (u, n) = (self.u, weights.n());
         let white = (self.next[u]..n).find(|&v| weights.has_edge(u, v) && self.color[v] == WHITE);

@@ -9,7 +9,7 @@ pub fn reachable(weights: &Matrix, source: usize) -> Vec<bool> {
     reached[source] = true;
     let mut open = vec![source];
     while let Some(u) = open.pop() {
-        for v in weights.neighbours(u) {
+        for v in weights.neighbors(u) {
             if !std::mem::replace(&mut reached[v], true) {
                 open.push(v);
             }
@@ -81,7 +81,7 @@ pub fn check_shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Re
     for _ in 0..n {
         let mut settled = true;
         for &u in &order {
-            for v in weights.neighbours(u) {
+            for v in weights.neighbors(u) {
                 let (other, other_rounding) = (best[u] + weights[(u, v)], best_rounding[u] + rounds(weights[(u, v)]));
                 if other < best[v] {
                     ensure(same_cost(other, length[v]) || length[v] - other <= rounding[v] + other_rounding, || {
@@ -100,7 +100,7 @@ pub fn check_shortest_paths(weights: &Matrix, source: usize, pi: &[usize]) -> Re
 }
 
 /// Checks that the edges, which form no cycle, are a minimum spanning forest of the given nodes: they connect each node to all
-/// its neighbours, and none is heavier than an edge that could replace it.
+/// its neighbors, and none is heavier than an edge that could replace it.
 pub fn check_minimum_forest(
     weights: &Matrix,
     edges: &[(usize, usize)],
@@ -127,7 +127,7 @@ pub fn check_minimum_forest(
                 }
             }
         }
-        for to in weights.neighbours(from).filter(|&to| to != from) {
+        for to in weights.neighbors(from).filter(|&to| to != from) {
             let Some(edge) = heaviest[to] else {
                 return Err(CheckFailure(format!("nodes {from} and {to} are connected by an edge, but not by the tree")));
             };

@@ -42,13 +42,13 @@ impl BipartiteGraph {
     pub fn from_network(capacity: &Matrix) -> Result<BipartiteGraph, InvalidProblem> {
         let message = "`A` is not a bipartite flow network with unit capacities from the source through both sides to the sink";
         let n = capacity.n();
-        let left = if n == 0 { 0 } else { capacity.neighbours(0).count() };
+        let left = if n == 0 { 0 } else { capacity.neighbors(0).count() };
         ensure_valid(left + 2 <= n, || message.into())?;
         let mut graph = BipartiteGraph { left, right: n - 2 - left, edges: Vec::new() };
         for l in 0..graph.left {
-            let neighbours = (0..graph.right).filter(|&r| capacity.has_edge(graph.left_node(l), graph.right_node(r)));
-            let neighbours: Vec<usize> = neighbours.collect();
-            graph.edges.extend(neighbours.into_iter().map(|r| (l, r)));
+            let neighbors = (0..graph.right).filter(|&r| capacity.has_edge(graph.left_node(l), graph.right_node(r)));
+            let neighbors: Vec<usize> = neighbors.collect();
+            graph.edges.extend(neighbors.into_iter().map(|r| (l, r)));
         }
         ensure_valid(graph.network() == *capacity, || message.into())?;
         Ok(graph)

@@ -12,13 +12,13 @@ use crate::sampling::{InvalidValue, OptionValue};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphFamily {
-    /// A ring in which nodes are connected to their nearest neighbours, with some edges rewired (Watts and Strogatz 1998).
+    /// A ring in which nodes are connected to their nearest neighbors, with some edges rewired (Watts and Strogatz 1998).
     WattsStrogatz,
-    /// Nodes are added one by one and prefer neighbours of high degree (Barabási and Albert 1999).
+    /// Nodes are added one by one and prefer neighbors of high degree (Barabási and Albert 1999).
     BarabasiAlbert,
     /// Rows of nodes, each connected to the next node in the row and to the node below.
     Grid,
-    /// A uniformly distributed labelled tree (Prüfer 1918).
+    /// A uniformly distributed labeled tree (Prüfer 1918).
     Tree,
     /// Random points in a square, connected if they are near each other.
     Geometric,
@@ -47,13 +47,13 @@ crate::options! {
     pub struct FamilyOptions {
         /// graph family: auto (the benchmark's distribution), watts_strogatz, barabasi_albert, grid, tree or geometric
         graph: Option<GraphFamily> = None,
-        /// watts_strogatz: even number of neighbours of each node in the ring (auto: 4)
+        /// watts_strogatz: even number of neighbors of each node in the ring (auto: 4)
         degree: Option<usize> = None,
         /// watts_strogatz: probability that an edge is rewired (auto: 0.1)
         rewire: Option<f64> = None,
         /// barabasi_albert: number of edges of each new node (auto: 2)
         attach: Option<usize> = None,
-        /// geometric: maximum distance of neighbours in the unit square (auto: near the connectivity threshold)
+        /// geometric: maximum distance of neighbors in the unit square (auto: near the connectivity threshold)
         radius: Option<f64> = None,
     }
 }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     fn degrees(weights: &Matrix) -> Vec<usize> {
-        (0..weights.n()).map(|u| weights.neighbours(u).count()).collect()
+        (0..weights.n()).map(|u| weights.neighbors(u).count()).collect()
     }
 
     fn edges(weights: &Matrix) -> usize {
@@ -272,7 +272,7 @@ mod tests {
                 assert!((0..n).all(|u| !weights.has_edge(u, u)), "{name}: a self-loop");
                 let holds = match structure {
                     Structure::Undirected => weights.symmetric().is_ok(),
-                    Structure::Directed => (0..n).all(|u| weights.neighbours(u).all(|v| !weights.has_edge(v, u))),
+                    Structure::Directed => (0..n).all(|u| weights.neighbors(u).all(|v| !weights.has_edge(v, u))),
                     Structure::Acyclic => acyclic(&weights).is_ok(),
                 };
                 assert!(holds, "{name} {structure:?} {n}");

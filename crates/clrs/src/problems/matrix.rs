@@ -54,7 +54,7 @@ impl Matrix {
     }
 
     /// Heads of the edges from `u`, in ascending order.
-    pub fn neighbours(&self, u: usize) -> impl Iterator<Item = usize> {
+    pub fn neighbors(&self, u: usize) -> impl Iterator<Item = usize> {
         (0..self.n).filter(move |&v| self.has_edge(u, v))
     }
 

@@ -31,9 +31,9 @@ impl Problem for Points {
 crate::options! {
     /// Uniformly distributed points in a disk, resampled until no three are collinear, so that the convex hull is unique.
     pub struct DiskPoints {
-        /// x coordinate of the disk's centre
+        /// x coordinate of the disk's center
         origin_x: f64 = 0.0,
-        /// y coordinate of the disk's centre
+        /// y coordinate of the disk's center
         origin_y: f64 = 0.0,
         /// radius of the disk
         radius: f64 = 2.0,

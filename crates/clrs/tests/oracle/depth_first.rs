@@ -40,7 +40,7 @@ fn are_bridges(weights: &Matrix, is_bridge: &[i8]) -> bool {
 /// Propagates the smallest label until it is stable.
 pub(super) fn components(weights: &Matrix) -> usize {
     let mut label: Vec<usize> = (0..weights.n()).collect();
-    while let Some((u, v)) = (0..label.len()).find_map(|u| Some((u, weights.neighbours(u).find(|&v| label[v] < label[u])?))) {
+    while let Some((u, v)) = (0..label.len()).find_map(|u| Some((u, weights.neighbors(u).find(|&v| label[v] < label[u])?))) {
         label[u] = label[v];
     }
     label.iter().enumerate().filter(|(node, label)| node == *label).count()
@@ -117,7 +117,7 @@ fn are_components(weights: &Matrix, scc_id: &[u32]) -> bool {
 fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32]) -> bool {
     fn walk(weights: &Matrix, u: usize, length: f64, shortest: &mut [f64]) {
         shortest[u] = shortest[u].min(length);
-        weights.neighbours(u).for_each(|v| walk(weights, v, length + weights[(u, v)], shortest));
+        weights.neighbors(u).for_each(|v| walk(weights, v, length + weights[(u, v)], shortest));
     }
     let n = weights.n();
     let mut shortest = vec![f64::INFINITY; n];

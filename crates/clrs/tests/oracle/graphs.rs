@@ -21,7 +21,7 @@ fn is_shortest_tree(SourcedGraph { weights, source }: &SourcedGraph, pi: &[u32])
     let far = 2 * n;
     let mut hops = vec![vec![far; n]; n];
     for (u, hops) in hops.iter_mut().enumerate() {
-        weights.neighbours(u).for_each(|v| hops[v] = 1);
+        weights.neighbors(u).for_each(|v| hops[v] = 1);
         hops[u] = 0;
     }
     for k in 0..n {
@@ -87,7 +87,7 @@ fn lightest_paths(weights: &Matrix, source: usize) -> Vec<Option<f64>> {
     fn walk(weights: &Matrix, path: &mut Vec<usize>, weight: f64, lightest: &mut [Option<f64>]) {
         let node = *path.last().expect("starts at the source");
         lightest[node] = Some(lightest[node].map_or(weight, |lightest| lightest.min(weight)));
-        for next in weights.neighbours(node) {
+        for next in weights.neighbors(node) {
             if !path.contains(&next) {
                 path.push(next);
                 walk(weights, path, weight + weights[(node, next)], lightest);

@@ -25,19 +25,19 @@ pub(crate) struct AttentionInput {
     pub(crate) scores: Vec<FoldedWeight>,
 }
 
-/// Attention-weighted values of every node, `[B * N, H]`. Nodes attend to `neighbours`, `[B, N, N]`, query first, or to all nodes.
+/// Attention-weighted values of every node, `[B * N, H]`. Nodes attend to `neighbors`, `[B, N, N]`, query first, or to all nodes.
 pub(crate) fn attention(
     ctx: &ForwardContext,
     inputs: AttentionInput,
     heads: usize,
-    neighbours: Option<Rc<Vec<bool>>>,
+    neighbors: Option<Rc<Vec<bool>>>,
 ) -> Tensor<2> {
     let AttentionInput { query, key, raw, edge, values, scores } = inputs;
     let ([_, width], [samples, nodes, _, channels], [_, hidden]) = (query.dims(), raw.dims(), values.dims());
     let scores: Vec<WeightRef> = scores.into_iter().map(|weight| ctx.weight_ref(weight)).collect();
     let score_weight = scores.iter().flat_map(|head| head.matrix.values()).copied().collect();
     let edge = ctx.weight_ref(edge);
-    let op = Attention { nodes, width, channels, hidden, heads, neighbours, edge, scores, score_weight };
+    let op = Attention { nodes, width, channels, hidden, heads, neighbors, edge, scores, score_weight };
     apply(ctx, op, vec![query.view(), key.view(), raw.view(), values.view()], [samples * nodes, hidden])
 }
 
@@ -47,7 +47,7 @@ struct Attention {
     channels: usize,
     hidden: usize,
     heads: usize,
-    neighbours: Option<Rc<Vec<bool>>>,
+    neighbors: Option<Rc<Vec<bool>>>,
     edge: WeightRef,
     scores: Vec<WeightRef>,
     /// `scores` of all heads, concatenated.
@@ -67,7 +67,7 @@ impl Attention {
             edge_weight: self.edge.matrix.values(),
             score_weight: (!self.score_weight.is_empty()).then_some(&self.score_weight[..]),
             value: &values[sample * values_len..][..values_len],
-            adjacency: self.neighbours.as_ref().map(|mask| &mask[sample * pairs..][..pairs]),
+            adjacency: self.neighbors.as_ref().map(|mask| &mask[sample * pairs..][..pairs]),
         }
     }
 }

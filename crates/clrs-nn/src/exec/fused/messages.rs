@@ -19,7 +19,7 @@ pub(crate) enum Senders {
     All,
     Itself,
     /// Adjacency matrix, `[B, N, N]`, sender first.
-    Neighbours(Rc<Vec<bool>>),
+    Neighbors(Rc<Vec<bool>>),
 }
 
 /// Layers of the message function: over edges, and the hidden and output layer of the MLP on top.
@@ -124,7 +124,7 @@ impl Messages {
             adjacency: match &self.from {
                 Senders::All => kernel::Adjacency::Full,
                 Senders::Itself => kernel::Adjacency::SelfLoops,
-                Senders::Neighbours(mask) => kernel::Adjacency::Mask(&mask[sample * pairs..][..pairs]),
+                Senders::Neighbors(mask) => kernel::Adjacency::Mask(&mask[sample * pairs..][..pairs]),
             },
         }
     }

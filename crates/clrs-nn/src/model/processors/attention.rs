@@ -37,7 +37,7 @@ pub(super) struct Attention {
 
 /// Negative slope of the leaky `ReLU`, JAX's default.
 const SLOPE: f64 = 0.01;
-/// Added to the scores of nodes that are not neighbours, as in dm-clrs.
+/// Added to the scores of nodes that are not neighbors, as in dm-clrs.
 const MASK_VALUE: f32 = -1e9;
 
 impl Attention {
@@ -80,13 +80,13 @@ impl Attention {
             // A softmax does not depend on the bias of its logits.
             let scores = self.scores.iter().map(|layer| FoldedWeight::Parameter(layer.weight)).collect();
             let (raw, edge) = (input.edges.raw.clone(), FoldedWeight::Layer(self.edge, Location::Edge));
-            let neighbours = (!self.full).then(|| input.adjacency().host());
-            return fused::attention(ctx, AttentionInput { query, key, raw, edge, values, scores }, self.heads, neighbours);
+            let neighbors = (!self.full).then(|| input.adjacency().host());
+            return fused::attention(ctx, AttentionInput { query, key, raw, edge, values, scores }, self.heads, neighbors);
         }
         let mut scores = self.scores(ctx, input).permute([0, 3, 1, 2]); // [B, heads, N, N]
         if !self.full {
-            let non_neighbours = input.neighbours().bool_not().float() * MASK_VALUE;
-            scores = scores + non_neighbours.reshape([b, 1, n, n]);
+            let non_neighbors = input.neighbors().bool_not().float() * MASK_VALUE;
+            scores = scores + non_neighbors.reshape([b, 1, n, n]);
         }
         let values = values.burn().reshape([b, n, self.heads, h / self.heads]).swap_dims(1, 2);
         softmax(scores, 3).matmul(values).swap_dims(1, 2).reshape([b * n, h]).into()

@@ -1,7 +1,7 @@
 //! Message passing: every node aggregates messages by maximum, mean or sum.
 //!
 //! The message from `x` to `y` is an MLP over both nodes, their edge and the graph. Messages from all nodes give the MPNN of
-//! Gilmer et al. (2017), from neighbours the PGN of Veličković et al. (2020), from the node itself the Deep Sets of Zaheer et al.
+//! Gilmer et al. (2017), from neighbors the PGN of Veličković et al. (2020), from the node itself the Deep Sets of Zaheer et al.
 //! (2017). Triplet reasoning is that of Dudzik and Veličković (2022); with the maximum and the gate, that of Ibarz et al. (2022).
 
 use burn::tensor::Tensor as BurnTensor;
@@ -78,7 +78,7 @@ impl MessagePassing {
             let from = match self.structure.senders {
                 Senders::All => fused::Senders::All,
                 Senders::Itself => fused::Senders::Itself,
-                Senders::Neighbours => fused::Senders::Neighbours(input.adjacency().host()),
+                Senders::Neighbors => fused::Senders::Neighbors(input.adjacency().host()),
             };
             let [hidden, output] = self.message;
             let layers = MessageLayers { edge: self.edge, hidden, output };
@@ -97,9 +97,9 @@ impl MessagePassing {
         match self.aggregation {
             Aggregation::Max => {
                 let mut messages = messages.reshape([b, n, n, h]);
-                if self.structure.senders == Senders::Neighbours {
-                    let non_neighbours = input.neighbours().bool_not().reshape([b, n, n, 1]).expand([b, n, n, h]);
-                    messages = messages.mask_fill(non_neighbours, MASK_VALUE);
+                if self.structure.senders == Senders::Neighbors {
+                    let non_neighbors = input.neighbors().bool_not().reshape([b, n, n, 1]).expand([b, n, n, h]);
+                    messages = messages.mask_fill(non_neighbors, MASK_VALUE);
                 }
                 // Every node has at least its own message, so the bias can be added after the maximum.
                 (messages.max_dim(1).reshape([b * n, h]) + bias).into()
@@ -107,10 +107,10 @@ impl MessagePassing {
             Aggregation::Mean | Aggregation::Sum => {
                 let mut messages = (messages + bias).reshape([b, n, n, h]);
                 let mut degree = BurnTensor::full([1, n, 1], n as f32, &messages.device());
-                if self.structure.senders == Senders::Neighbours {
-                    let neighbours = input.neighbours().float();
-                    messages = messages * neighbours.clone().reshape([b, n, n, 1]);
-                    degree = neighbours.sum_dim(2); // of the sender, as in dm-clrs, where adjacency is symmetric
+                if self.structure.senders == Senders::Neighbors {
+                    let neighbors = input.neighbors().float();
+                    messages = messages * neighbors.clone().reshape([b, n, n, 1]);
+                    degree = neighbors.sum_dim(2); // of the sender, as in dm-clrs, where adjacency is symmetric
                 }
                 let sum = messages.sum_dim(1).reshape([b, n, h]);
                 (if self.aggregation == Aggregation::Mean { sum / degree } else { sum }).reshape([b * n, h]).into()
@@ -119,7 +119,7 @@ impl MessagePassing {
     }
 }
 
-/// Value of a message from a node that is not a neighbour, as in dm-clrs.
+/// Value of a message from a node that is not a neighbor, as in dm-clrs.
 const MASK_VALUE: f32 = -1e6;
 
 /// Initial bias of the gate: nearly closed.
@@ -145,7 +145,7 @@ impl Processor for MessagePassing {
     }
 
     fn reads_adjacency(&self) -> bool {
-        self.structure.senders == Senders::Neighbours
+        self.structure.senders == Senders::Neighbors
     }
 
     fn has_edge_state(&self) -> bool {

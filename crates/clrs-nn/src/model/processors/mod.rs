@@ -27,7 +27,7 @@ pub trait Processor: Send + Sync {
     /// New hidden states of all nodes.
     fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput;
 
-    /// Whether [`ProcessorInput::neighbours`] is read.
+    /// Whether [`ProcessorInput::neighbors`] is read.
     fn reads_adjacency(&self) -> bool;
 
     /// Whether [`ProcessorOutput::edges`] is returned.
@@ -103,7 +103,7 @@ impl<'c> ProcessorInput<'c> {
     ///
     /// # Panics
     /// If [`Processor::reads_adjacency`] is false.
-    pub fn neighbours(&self) -> BurnTensor<3, Bool> {
+    pub fn neighbors(&self) -> BurnTensor<3, Bool> {
         self.adjacency().burn()
     }
 

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Senders {
     All,
-    Neighbours,
+    Neighbors,
     Itself,
 }
 
@@ -14,7 +14,7 @@ pub struct Structure {
     pub(super) senders: Senders,
     pub(crate) triplets: bool,
     pub(crate) gated: bool,
-    /// Whether decoders are restricted to neighbours.
+    /// Whether decoders are restricted to neighbors.
     pub(super) masks: bool,
 }
 

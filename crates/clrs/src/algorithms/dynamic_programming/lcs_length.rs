@@ -5,7 +5,7 @@
 //! taken; otherwise one of them is dropped. A table stores the lengths, and an arrow per cell stores the choice.
 //!
 //! # One step
-//! All inner cells are updated at once from the previous values of their upper, left and upper left neighbours, so lengths
+//! All inner cells are updated at once from the previous values of their upper, left and upper left neighbors, so lengths
 //! propagate from the borders of the table.
 //!
 //! # Number of steps
@@ -186,8 +186,8 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Updates all inner cells from their neighbours. Returns `false` if no length changed. Iterates backwards, so that every
-    /// cell reads the previous values of its neighbours.
+    /// Updates all inner cells from their neighbors. Returns `false` if no length changed. Iterates backwards, so that every
+    /// cell reads the previous values of its neighbors.
     fn sweep(&mut self) -> bool {
         let mut changed = false;
         for i in (1..self.x.len()).rev() {

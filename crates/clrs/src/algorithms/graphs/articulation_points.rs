@@ -6,8 +6,8 @@
 //! A root is one if it has more than one child.
 //!
 //! # One step
-//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node other than the parent is
-//! examined, or a node is finished. After each return to a node, the scan of its neighbours restarts and examines the same
+//! A node becomes a root, a node is discovered, a white neighbor is pushed, an edge to a visited node other than the parent is
+//! examined, or a node is finished. After each return to a node, the scan of its neighbors restarts and examines the same
 //! edges again.
 //!
 //! # Number of steps
@@ -19,7 +19,7 @@
 //! CLRS 3rd ed., problem 22-2; Tarjan 1974.
 //!
 //! # Correctness
-//! True for each node whose removal disconnects some of its neighbours, false for all others. The correct output is unique.
+//! True for each node whose removal disconnects some of its neighbors, false for all others. The correct output is unique.
 //!
 //! # Differences from dm-clrs
 //! Directed graphs and weights other than 0, 1, 2, ... are rejected. As in dm-clrs, times and child counts are multiples of
@@ -71,7 +71,7 @@ probes! {
         s: Node<MaskOne>,
         /// current node
         u: Node<MaskOne>,
-        /// current neighbour of `u`
+        /// current neighbor of `u`
         v: Node<MaskOne>,
         /// node on top of the stack
         s_last: Node<MaskOne>,
@@ -129,9 +129,9 @@ impl Algorithm for ArticulationPoints {
 
     fn check(Graph { weights }: &Graph, Output { is_cut }: &Output) -> Result<(), CheckFailure> {
         for (node, &claimed) in is_cut.iter().enumerate() {
-            ensure(claimed == separates_neighbours(weights, node), || {
+            ensure(claimed == separates_neighbors(weights, node), || {
                 let state = if claimed { "stay connected" } else { "are disconnected" };
-                format!("`is_cut` of node {node} is {claimed}, but its neighbours {state} without it")
+                format!("`is_cut` of node {node} is {claimed}, but its neighbors {state} without it")
             })?;
         }
         Ok(())
@@ -192,10 +192,10 @@ impl Search {
         }
     }
 
-    /// Scans the neighbours of `u` up to the first white one, which is pushed. Returns `false` if there is none.
+    /// Scans the neighbors of `u` up to the first white one, which is pushed. Returns `false` if there is none.
     fn scan(&mut self, weights: &Matrix, hints: &mut Hints<'_, ArticulationPoints>) -> bool {
         let u = self.walk.u;
-        for v in weights.neighbours(u) {
+        for v in weights.neighbors(u) {
             self.walk.v = v;
             if self.walk.color[v] == WHITE {
                 self.pi[v] = u;
@@ -230,21 +230,21 @@ impl Search {
     }
 }
 
-/// Whether the removal of a node disconnects some of its neighbours.
-fn separates_neighbours(weights: &Matrix, node: usize) -> bool {
-    let Some(first) = weights.neighbours(node).find(|&v| v != node) else { return false };
+/// Whether the removal of a node disconnects some of its neighbors.
+fn separates_neighbors(weights: &Matrix, node: usize) -> bool {
+    let Some(first) = weights.neighbors(node).find(|&v| v != node) else { return false };
     let mut seen = vec![false; weights.n()];
     seen[node] = true;
     seen[first] = true;
     let mut open = vec![first];
     while let Some(u) = open.pop() {
-        for v in weights.neighbours(u) {
+        for v in weights.neighbors(u) {
             if !std::mem::replace(&mut seen[v], true) {
                 open.push(v);
             }
         }
     }
-    weights.neighbours(node).any(|v| !seen[v])
+    weights.neighbors(node).any(|v| !seen[v])
 }
 
 #[cfg(test)]
@@ -272,8 +272,8 @@ mod tests {
         let reason = |is_cut: [bool; 7]| {
             ArticulationPoints::check(&bow_tie(), &Output { is_cut: is_cut.into() }).expect_err("an incorrect output").to_string()
         };
-        assert_eq!(reason([true; 7]), "`is_cut` of node 1 is true, but its neighbours stay connected without it");
-        assert_eq!(reason([false; 7]), "`is_cut` of node 0 is false, but its neighbours are disconnected without it");
+        assert_eq!(reason([true; 7]), "`is_cut` of node 1 is true, but its neighbors stay connected without it");
+        assert_eq!(reason([false; 7]), "`is_cut` of node 0 is false, but its neighbors are disconnected without it");
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl<'g> Paths<'g> {
     /// Relaxes all edges with the distances of the previous round. Of several best predecessors, the first is used.
     fn relax(&mut self) {
         for (u, distance) in self.changed.drain(..) {
-            for v in self.weights.neighbours(u) {
+            for v in self.weights.neighbors(u) {
                 let length = distance + self.weights[(u, v)];
                 if !self.msk[v] || length < self.d[v] {
                     self.pi[v] = u;

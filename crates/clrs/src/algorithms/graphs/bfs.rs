@@ -92,7 +92,7 @@ impl Algorithm for Bfs {
             hints.push(Hint { reach_h: &reached, pi_h: &parent });
             layer.sort_unstable(); // the parent is the smallest of the possible nodes
             for u in layer.drain(..) {
-                for v in weights.neighbours(u) {
+                for v in weights.neighbors(u) {
                     if !reached[v] {
                         reached[v] = true;
                         parent[v] = u;
@@ -129,7 +129,7 @@ fn hops(weights: &Matrix, source: usize) -> Vec<Option<usize>> {
     hops[source] = Some(0);
     let mut queue = std::collections::VecDeque::from([(source, 0)]);
     while let Some((u, distance)) = queue.pop_front() {
-        for v in weights.neighbours(u) {
+        for v in weights.neighbors(u) {
             if hops[v].is_none() {
                 hops[v] = Some(distance + 1);
                 queue.push_back((v, distance + 1));

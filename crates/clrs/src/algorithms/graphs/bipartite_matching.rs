@@ -141,9 +141,9 @@ impl Algorithm for BipartiteMatching {
     fn check(graph: &BipartiteGraph, output: &Output) -> Result<(), CheckFailure> {
         let mut left_of = vec![None; graph.right];
         let mut right_of = vec![None; graph.left];
-        let mut neighbours = vec![Vec::new(); graph.left];
+        let mut neighbors = vec![Vec::new(); graph.left];
         for &(l, r) in &graph.edges {
-            neighbours[l].push(r);
+            neighbors[l].push(r);
             let (u, v) = (graph.left_node(l), graph.right_node(r));
             let Some(matched) = output.in_matching[u * graph.nodes() + v] else {
                 return Err(CheckFailure(format!("`in_matching` from {u} to {v} is masked out, but there is an edge")));
@@ -159,7 +159,7 @@ impl Algorithm for BipartiteMatching {
         let mut open: Vec<usize> = (0..graph.left).filter(|&l| right_of[l].is_none()).collect();
         let mut seen = vec![false; graph.right];
         while let Some(l) = open.pop() {
-            for &r in &neighbours[l] {
+            for &r in &neighbors[l] {
                 if !std::mem::replace(&mut seen[r], true) {
                     let Some(next) = left_of[r] else {
                         let node = graph.right_node(r);

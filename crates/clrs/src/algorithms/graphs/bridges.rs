@@ -6,8 +6,8 @@
 //! is a bridge.
 //!
 //! # One step
-//! A node becomes a root, a node is discovered, a white neighbour is pushed, an edge to a visited node other than the parent is
-//! examined, or a node is finished. After each return to a node, the scan of its neighbours restarts and examines the same
+//! A node becomes a root, a node is discovered, a white neighbor is pushed, an edge to a visited node other than the parent is
+//! examined, or a node is finished. After each return to a node, the scan of its neighbors restarts and examines the same
 //! edges again.
 //!
 //! # Number of steps
@@ -70,7 +70,7 @@ probes! {
         s: Node<MaskOne>,
         /// current node
         u: Node<MaskOne>,
-        /// current neighbour of `u`
+        /// current neighbor of `u`
         v: Node<MaskOne>,
         /// node on top of the stack
         s_last: Node<MaskOne>,
@@ -129,7 +129,7 @@ impl Algorithm for Bridges {
     fn check(Graph { weights }: &Graph, Output { is_bridge }: &Output) -> Result<(), CheckFailure> {
         let Forest { parent, on_cycle } = Forest::new(weights);
         for u in 0..weights.n() {
-            for v in weights.neighbours(u).filter(|&v| v != u) {
+            for v in weights.neighbors(u).filter(|&v| v != u) {
                 let below = |child: usize, upper: usize| parent[child] == upper && !on_cycle[child];
                 let (claimed, actual) = (is_bridge[u * weights.n() + v], below(u, v) || below(v, u));
                 ensure(claimed == Some(actual), || {
@@ -194,10 +194,10 @@ impl Search {
         }
     }
 
-    /// Scans the neighbours of `u` up to the first white one, which is pushed. Returns `false` if there is none.
+    /// Scans the neighbors of `u` up to the first white one, which is pushed. Returns `false` if there is none.
     fn scan(&mut self, weights: &Matrix, hints: &mut Hints<'_, Bridges>) -> bool {
         let u = self.walk.u;
-        for v in weights.neighbours(u) {
+        for v in weights.neighbors(u) {
             self.walk.v = v;
             if self.walk.color[v] == WHITE {
                 self.pi[v] = u;
@@ -246,7 +246,7 @@ impl Forest {
             depth[root] = Some(0);
             let mut queue = std::collections::VecDeque::from([(root, 0)]);
             while let Some((u, level)) = queue.pop_front() {
-                for v in weights.neighbours(u).filter(|&v| depth[v].is_none()).collect::<Vec<_>>() {
+                for v in weights.neighbors(u).filter(|&v| depth[v].is_none()).collect::<Vec<_>>() {
                     depth[v] = Some(level + 1);
                     parent[v] = u;
                     queue.push_back((v, level + 1));
@@ -256,7 +256,7 @@ impl Forest {
         // Every other edge closes a cycle with the paths from its endpoints to their lowest common ancestor.
         let mut on_cycle = vec![false; n];
         for u in 0..n {
-            for v in weights.neighbours(u).filter(|&v| v < u && parent[u] != v && parent[v] != u) {
+            for v in weights.neighbors(u).filter(|&v| v < u && parent[u] != v && parent[v] != u) {
                 let (mut a, mut b) = (u, v);
                 while a != b {
                     let lower = if depth[a] >= depth[b] { &mut a } else { &mut b };

@@ -5,7 +5,7 @@
 //! a node are relaxed, its distance is final.
 //!
 //! # One step
-//! As in topological sort: the source becomes the root, it is discovered, a white neighbour is pushed, or a node is finished.
+//! As in topological sort: the source becomes the root, it is discovered, a white neighbor is pushed, or a node is finished.
 //! Then, in phase 1, all edges of one node are relaxed.
 //!
 //! # Number of steps
@@ -69,7 +69,7 @@ probes! {
         s_prev: Node<Pointer>,
         /// current node
         u: Node<MaskOne>,
-        /// current neighbour of `u`
+        /// current neighbor of `u`
         v: Node<MaskOne>,
         /// node on top of the stack
         s_last: Node<MaskOne>,
@@ -209,7 +209,7 @@ impl Search {
     /// Relaxes all edges of `topo_head`.
     fn relax(&mut self, weights: &Matrix) {
         let u = self.topo_head;
-        for v in weights.neighbours(u) {
+        for v in weights.neighbors(u) {
             let length = self.d[u] + weights[(u, v)];
             if !self.mark[v] || length < self.d[v] {
                 self.d[v] = length;
@@ -227,7 +227,7 @@ fn lengths(weights: &Matrix, source: usize) -> Vec<Option<f64>> {
     lengths[source] = Some(0.0);
     for u in topological_order(n, |u, v| weights.has_edge(u, v)).expect("`preconditions` rejects cycles") {
         if let Some(there) = lengths[u] {
-            for v in weights.neighbours(u) {
+            for v in weights.neighbors(u) {
                 let length = there + weights[(u, v)];
                 lengths[v] = Some(lengths[v].map_or(length, |known: f64| known.min(length)));
             }

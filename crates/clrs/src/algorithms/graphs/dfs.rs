@@ -1,11 +1,11 @@
 //! Depth-first search
 //!
 //! # Idea
-//! Continues from the most recently discovered node as long as it has an undiscovered neighbour, then backtracks. Nodes that no
+//! Continues from the most recently discovered node as long as it has an undiscovered neighbor, then backtracks. Nodes that no
 //! tree has reached become the roots of further trees.
 //!
 //! # One step
-//! A node becomes a root, a node is discovered, a white neighbour is pushed, or a node is finished.
+//! A node becomes a root, a node is discovered, a white neighbor is pushed, or a node is finished.
 //!
 //! # Number of steps
 //! `3n`: each node becomes a root or is pushed, is discovered, and is finished.
@@ -14,7 +14,7 @@
 //! CLRS 3rd ed., section 22.3.
 //!
 //! # Correctness
-//! Any depth-first forest, for any order of the roots and of the neighbours of each node. Roots point to themselves.
+//! Any depth-first forest, for any order of the roots and of the neighbors of each node. Roots point to themselves.
 //!
 //! # Differences from dm-clrs
 //! Weights other than 0, 1, 2, ... are rejected. As in dm-clrs, times are multiples of 0.01, accumulated in floating point, a
@@ -61,7 +61,7 @@ probes! {
         s: Node<MaskOne>,
         /// current node
         u: Node<MaskOne>,
-        /// current neighbour of `u`
+        /// current neighbor of `u`
         v: Node<MaskOne>,
         /// node on top of the stack
         s_last: Node<MaskOne>,
@@ -206,7 +206,7 @@ fn constraints(weights: &Matrix, pi: &[usize], parents_first: &[usize]) -> Vec<b
                 parent => branch[parent],
             };
         }
-        for earlier in weights.neighbours(u).filter_map(|v| branch[v]) {
+        for earlier in weights.neighbors(u).filter_map(|v| branch[v]) {
             // Descendants of `u` impose no constraint: they are visited from it.
             if let Some(later) = path.get(depth[earlier]) {
                 before[earlier * n + later] = true;
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn check_accepts_any_order_of_roots_and_neighbours() {
+    fn check_accepts_any_order_of_roots_and_neighbors() {
         let path = graph(3, &[(0, 1), (1, 2)]);
         for pi in [[0, 0, 1], [0, 0, 2], [0, 1, 1], [0, 1, 2]] {
             assert!(accepts(&path, &pi), "{pi:?}");

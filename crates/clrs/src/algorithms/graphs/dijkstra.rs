@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //! Finds shortest paths from a source. Because no weight is negative, the distance of the nearest node in the queue is final;
-//! its edges may shorten the paths to its neighbours.
+//! its edges may shorten the paths to its neighbors.
 //!
 //! # One step
 //! The nearest node is extracted from the queue, and all its edges are relaxed.
@@ -107,7 +107,7 @@ impl Algorithm for Dijkstra {
             u = nearest;
             mark[u] = true;
             in_queue[u] = false;
-            for v in weights.neighbours(u).filter(|&v| !mark[v]) {
+            for v in weights.neighbors(u).filter(|&v| !mark[v]) {
                 let length = d[u] + weights[(u, v)];
                 if !in_queue[v] || length < d[v] {
                     pi[v] = u;

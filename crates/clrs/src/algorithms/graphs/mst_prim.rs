@@ -5,7 +5,7 @@
 //! endpoint joins next.
 //!
 //! # One step
-//! The node with the lightest edge to the tree joins it, and the keys of its neighbours are updated.
+//! The node with the lightest edge to the tree joins it, and the keys of its neighbors are updated.
 //!
 //! # Number of steps
 //! At most `n + 1`: the initial state, then one per reachable node.
@@ -108,7 +108,7 @@ impl Algorithm for MstPrim {
             u = lightest;
             mark[u] = true;
             in_queue[u] = false;
-            for v in weights.neighbours(u).filter(|&v| !mark[v]) {
+            for v in weights.neighbors(u).filter(|&v| !mark[v]) {
                 if !in_queue[v] || weights[(u, v)] < key[v] {
                     pi[v] = u;
                     key[v] = weights[(u, v)];

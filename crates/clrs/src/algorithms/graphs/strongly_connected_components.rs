@@ -5,7 +5,7 @@
 //! finishing time. Each tree of the second search is a component.
 //!
 //! # One step
-//! A node becomes a root, a node is discovered, a white neighbour is pushed, or a node is finished. In the second search, only
+//! A node becomes a root, a node is discovered, a white neighbor is pushed, or a node is finished. In the second search, only
 //! roots are discovered.
 //!
 //! # Number of steps
@@ -64,7 +64,7 @@ probes! {
         s: Node<MaskOne>,
         /// current node
         u: Node<MaskOne>,
-        /// current neighbour of `u`
+        /// current neighbor of `u`
         v: Node<MaskOne>,
         /// node on top of the stack
         s_last: Node<MaskOne>,
@@ -133,7 +133,7 @@ impl Algorithm for StronglyConnectedComponents {
         }
         let mut group_edge = vec![false; n * n];
         for u in 0..n {
-            for v in weights.neighbours(u).filter(|&v| scc_id[v] != scc_id[u]) {
+            for v in weights.neighbors(u).filter(|&v| scc_id[v] != scc_id[u]) {
                 group_edge[scc_id[u] * n + scc_id[v]] = true;
             }
         }
@@ -235,8 +235,8 @@ mod tests {
 
     /// Figure 22.9 of the textbook; a to h are nodes 0 to 7.
     fn textbook() -> Graph {
-        let neighbours: [&[usize]; 8] = [&[1], &[2, 4, 5], &[3, 6], &[2, 7], &[0, 5], &[6], &[5, 7], &[7]];
-        Graph { weights: Matrix::from_fn(8, |u, v| f64::from(neighbours[u].contains(&v))) }
+        let neighbors: [&[usize]; 8] = [&[1], &[2, 4, 5], &[3, 6], &[2, 7], &[0, 5], &[6], &[5, 7], &[7]];
+        Graph { weights: Matrix::from_fn(8, |u, v| f64::from(neighbors[u].contains(&v))) }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! are already in the list.
 //!
 //! # One step
-//! A node becomes a root, a root is discovered, a white neighbour is pushed, or a node is finished and prepended.
+//! A node becomes a root, a root is discovered, a white neighbor is pushed, or a node is finished and prepended.
 //!
 //! # Number of steps
 //! Two per node and one more per root of the search: at most `3n`, attained if every node is a root.
@@ -63,7 +63,7 @@ probes! {
         s: Node<MaskOne>,
         /// current node
         u: Node<MaskOne>,
-        /// current neighbour of `u`
+        /// current neighbor of `u`
         v: Node<MaskOne>,
         /// node on top of the stack
         s_last: Node<MaskOne>,
@@ -120,7 +120,7 @@ impl Algorithm for TopologicalSort {
         }
         ensure(position[*topo_head] == 0, || format!("`topo_head` is {topo_head}, but the chain of `topo` starts elsewhere"))?;
         for u in 0..topo.len() {
-            if let Some(v) = weights.neighbours(u).find(|&v| position[v] <= position[u]) {
+            if let Some(v) = weights.neighbors(u).find(|&v| position[v] <= position[u]) {
                 return Err(CheckFailure(format!("node {u} comes after node {v}, but has an edge to it")));
             }
         }
