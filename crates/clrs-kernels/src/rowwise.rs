@@ -9,8 +9,8 @@
 use crate::isa::{Isa, Kernel};
 use crate::simd::{LANES, Simd};
 
-/// Added to the variance, as in dm-clrs.
-const EPSILON: f32 = 1e-5;
+/// Added to the variance of a layer norm, as in dm-clrs.
+pub const LAYER_NORM_EPSILON: f32 = 1e-5;
 
 /// Writes `(x - mean) / sqrt(variance + 1e-5) * scale + offset` to `y`, for `x` and `y` `[R, D]` and `scale` and `offset` `[D]`,
 /// and the mean and `1 / sqrt(variance + 1e-5)` of each row to `moments`, `[R, 2]`.
@@ -55,7 +55,7 @@ impl Kernel for LayerNorm<'_> {
                 s.store_at(y, at, s.sub(s.load_at(x, at), s.splat(mean)));
             }
             let squares = sum(s, len, |at| s.mul(s.load_at(y, at), s.load_at(y, at)));
-            let reciprocal = 1.0 / (squares / len as f32 + EPSILON).sqrt();
+            let reciprocal = 1.0 / (squares / len as f32 + LAYER_NORM_EPSILON).sqrt();
             for at in (0..len).step_by(LANES) {
                 let normalized = s.mul(s.load_at(y, at), s.splat(reciprocal));
                 s.store_at(y, at, s.fma(normalized, s.load_at(self.scale, at), s.load_at(self.offset, at)));

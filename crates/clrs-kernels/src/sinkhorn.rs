@@ -13,10 +13,10 @@ use crate::memory::elements;
 use crate::rowwise::{log_softmax, log_softmax_backward};
 use crate::simd::{LANES, Simd};
 
-/// Lower temperatures give results closer to a permutation. The value is dm-clrs'.
-const TEMPERATURE: f32 = 0.1;
-/// Added to the diagonal.
-const MASK_VALUE: f32 = -1e6;
+/// Lower temperatures give results closer to a permutation. The value is that of dm-clrs.
+pub const TEMPERATURE: f32 = 0.1;
+/// Added to the diagonal: no node points to itself.
+pub const MASK_VALUE: f32 = -1e6;
 
 /// Values that [`backward`] needs. The memory is reused.
 #[derive(Clone, Debug, Default)]

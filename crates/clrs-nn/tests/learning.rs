@@ -111,3 +111,40 @@ fn a_chunk_of_complete_samples_has_the_loss_of_their_batch() {
     }
     assert!((sum - expected).abs() < 1e-5 * expected, "{sum}, not {expected}");
 }
+
+#[test]
+fn parameters_with_the_same_name_are_rejected() {
+    use clrs_nn::BuildError;
+    use clrs_nn::exec::context::ForwardContext;
+    use clrs_nn::model::processors::{LayerNorm, Processor, ProcessorEntry, ProcessorInput, ProcessorOutput, ProcessorRegistry};
+
+    struct Normalized([LayerNorm; 2]);
+    impl Processor for Normalized {
+        fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
+            let hidden = self.0.iter().fold(input.nodes.hidden(), |rows, norm| norm.apply(ctx, rows));
+            ProcessorOutput { hidden, edges: None }
+        }
+
+        fn reads_adjacency(&self) -> bool {
+            false
+        }
+    }
+    let build = |second: ProcessorEntry| {
+        let task = Task { name: "bfs".into(), spec: Registry::builtin().find("bfs").expect("known").spec().into() };
+        let config = ModelConfig { hidden: 4, processor: "normalized".into(), ..ModelConfig::default() };
+        Network::with_processors(vec![task], &config, &ProcessorRegistry::builtin().with(second), 1)
+            .map(|(_, parameters)| parameters)
+    };
+    let same = ProcessorEntry::new("normalized", "two norms of one name", |config, builder| {
+        Box::new(Normalized([(); 2].map(|()| LayerNorm::new("norm", config.hidden, builder))))
+    });
+    assert_eq!(build(same).err(), Some(BuildError::DuplicateParameter("processor/norm/offset".into())));
+    let different = ProcessorEntry::new("normalized", "two norms", |config, builder| {
+        Box::new(Normalized(["first", "second"].map(|name| LayerNorm::new(name, config.hidden, builder))))
+    });
+    let parameters = build(different).expect("different names");
+    // dm-clrs does not have the processor, so its parameters have no names there.
+    assert_eq!(parameters.list()[0].dm_clrs_name, None);
+    let error = clrs_nn::run::tensor_file::TensorFile::with_dm_clrs_names(&parameters).expect_err("no name");
+    assert_eq!(error.to_string(), "`processor/first/scale` has no name in dm-clrs, which does not have its module");
+}

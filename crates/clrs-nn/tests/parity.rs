@@ -58,7 +58,7 @@ fn networks_equal_dm_clrs() {
     // Processors that dm-clrs does not have cannot be recorded.
     let registry = ProcessorRegistry::builtin();
     let recorded = |name: &str| seen.iter().any(|seen| seen == name);
-    let missing = registry.iter().find(|entry| !entry.dm_clrs_module.is_empty() && !recorded(entry.name));
+    let missing = registry.iter().find(|entry| entry.dm_clrs_module.is_some() && !recorded(entry.name));
     assert!(missing.is_none(), "no fixture for {}", missing.map_or("", |entry| entry.name));
 }
 
@@ -67,7 +67,7 @@ fn adam_updates_equal_dm_clrs() {
     let file = TensorFile::read(&fixtures()[0].with_file_name("optimizer.safetensors")).expect("a fixture");
     let mut builder = ParameterBuilder::new(0);
     for (name, shape) in [("matrix", &[3, 4][..]), ("single", &[1]), ("vector", &[5])] {
-        builder.parameter(name, name, shape, Init::Constant(0.0));
+        builder.parameter(name, shape, Init::Constant(0.0));
     }
     let mut parameters = builder.finish();
     file.load_into(&mut parameters, |parameter| format!("param/{}", parameter.name)).expect("parameters");

@@ -23,11 +23,11 @@ impl Mean {
         let h = config.hidden;
         Mean {
             // A layer over nodes reads encodings and hidden states, one over edges or the graph encodings alone.
-            sender: builder.linear("sender", "sender", 2 * h, h),
-            edge: builder.linear("edge", "edge", h, h),
-            graph: builder.linear("graph", "graph", h, h),
-            skip: builder.linear("skip", "skip", 2 * h, h),
-            norm: config.layer_norm.then(|| LayerNorm::new(h, builder)),
+            sender: builder.linear("sender", 2 * h, h),
+            edge: builder.linear("edge", h, h),
+            graph: builder.linear("graph", h, h),
+            skip: builder.linear("skip", 2 * h, h),
+            norm: config.layer_norm.then(|| LayerNorm::new("norm", h, builder)),
         }
     }
 }

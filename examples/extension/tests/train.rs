@@ -35,6 +35,35 @@ fn the_processor_learns_the_algorithm_and_the_run_opens_by_name() {
 }
 
 #[test]
+fn a_resumed_run_of_the_processor_has_the_same_bits() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let [whole, resumed] = ["whole", "resumed"].map(|name| directory.path().join(name));
+    let run = |out: &Path, steps: &str| {
+        let output = train(out, &[steps, "eval_every=4", "hidden=8"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let parameters =
+        |out: &Path| TrainedModel::open_with(out, &Checkpoint::Last, &registries(), &Device::flex()).expect("a model").parameters;
+    run(&whole, "steps=8");
+    run(&resumed, "steps=4");
+    let mut trainer = clrs_nn::train::trainer::Trainer::new(
+        clrs_nn::train::plan::TrainPlan::new(
+            clrs_nn::Recipe { steps: 8, ..clrs_nn::run::directory::read_recipe(&resumed).expect("a recipe") },
+            &registries(),
+        )
+        .expect("a plan"),
+        &Device::flex(),
+    )
+    .expect("a trainer");
+    trainer.resume(&resumed).expect("a checkpoint");
+    assert_eq!(trainer.parameters(), &parameters(&resumed));
+    for _ in 4..8 {
+        trainer.step().expect("a step");
+    }
+    assert_eq!(trainer.parameters(), &parameters(&whole));
+}
+
+#[test]
 fn options_of_the_distribution_are_settable_and_checked() {
     let registries = registries();
     let sort = registries.algorithms.find("selection_sort").expect("registered");

@@ -79,18 +79,18 @@ fn list(parameters: &Parameters, json: bool) -> Result<()> {
         return Ok(writeln!(out)?);
     }
     let mut table = Table::new(&["parameter", "shape", "name in dm-clrs"]);
-    for Parameter { name, shape, reference, .. } in parameters.list() {
-        table.row([name.clone(), format!("{shape:?}"), reference.clone()]);
+    for Parameter { name, shape, dm_clrs_name, .. } in parameters.list() {
+        table.row([name.clone(), format!("{shape:?}"), dm_clrs_name.clone().unwrap_or_else(|| "-".into())]);
     }
     table.write(&mut out)?;
     Ok(writeln!(out, "{} parameters in {} tensors", parameters.count(), parameters.list().len())?)
 }
 
 fn write(parameters: &Parameters, out: &std::path::Path, arguments: &Arguments) -> Result<()> {
-    let file = TensorFile::from_parameters(parameters, |parameter| match arguments.names {
-        Names::Clrs => parameter.name.clone(),
-        Names::DmClrs => parameter.reference.clone(),
-    });
+    let file = match arguments.names {
+        Names::Clrs => TensorFile::from_parameters(parameters, |parameter| parameter.name.clone()),
+        Names::DmClrs => TensorFile::with_dm_clrs_names(parameters)?,
+    };
     write_atomic(out, arguments::on_existing(arguments.force), &file.to_bytes()).advise_force()?;
     let (count, tensors) = (parameters.count(), file.tensors.len());
     Ok(writeln!(std::io::stdout(), "Wrote {count} parameters in {tensors} tensors to {}", out.display())?)

@@ -1,11 +1,9 @@
 //! Inner loops of scores: sixteen key nodes at once.
 
+use super::LEAKY_RELU_SLOPE;
 use crate::isa::Kernel;
 use crate::memory::{Mat, has_rows};
 use crate::simd::{LANES, Simd};
-
-/// Slope of the leaky `ReLU` for negative values, as in dm-clrs.
-const SLOPE: f32 = 0.01;
 
 /// Writes the scores to `out`, `[heads * N, N]`.
 pub(super) struct Scores<'a> {
@@ -92,7 +90,7 @@ unsafe fn scores<S: Simd, const R: usize>(s: S, p: &mut Scores<'_>, x: usize) {
                     }
                     let score_weight = s.splat(*p.score_weight.get_unchecked(k));
                     for r in 0..R {
-                        let leaky = s.max(sum[r], s.mul(s.splat(SLOPE), sum[r]));
+                        let leaky = s.max(sum[r], s.mul(s.splat(LEAKY_RELU_SLOPE), sum[r]));
                         sums[r] = s.fma(score_weight, leaky, sums[r]);
                     }
                 }
@@ -161,7 +159,7 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usi
     let (channels, head) = (p.edge_features.rows / n, k / (w / p.heads));
     let zero = s.splat(0.0);
     let score_weight = s.splat(p.score_weight[k]);
-    let negative_slope = s.mul(score_weight, s.splat(SLOPE));
+    let negative_slope = s.mul(score_weight, s.splat(LEAKY_RELU_SLOPE));
     let mut d_score_weight = zero;
     // Copied before the loops: through a reference they would be loaded again after each store.
     let (stride, edge_features, pairs_at) = (p.edge_features.stride, p.edge_features.data.as_ptr(), p.pairs.data.as_mut_ptr());
@@ -186,7 +184,7 @@ unsafe fn column<S: Simd>(s: S, p: &mut ScoresBackward<'_>, k: usize, width: usi
                     }
                     // 0 past the end of the row.
                     let d = s.load_at(&d_scores[x * d_scores_stride..][..n], y);
-                    let leaky = s.max(sum, s.mul(s.splat(SLOPE), sum));
+                    let leaky = s.max(sum, s.mul(s.splat(LEAKY_RELU_SLOPE), sum));
                     d_score_weight = s.fma(d, leaky, d_score_weight);
                     let d_pair = s.mul(d, s.select_gt(sum, zero, score_weight, negative_slope));
                     d_query[x - begin] = s.add(d_query[x - begin], d_pair);

@@ -40,6 +40,9 @@ pub use self::tiles::{backward, forward};
 use crate::memory::{Buffer, Mat, elements};
 use crate::sparse::CompressedRows;
 
+/// Value of a masked message, as in dm-clrs.
+pub const MASK_VALUE: f32 = -1e6;
+
 /// Messages per tile. Two tiles of 128 x 128 elements are 144 KB, in the second-level cache. Smaller tiles read the weights more
 /// often; larger ones are not faster.
 const TILE: usize = 128;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::MASK_VALUE;
 use super::argmax::{ArgmaxBackward, NO_MESSAGE};
 use super::counters;
 use super::edges::{Edge, EdgeList};
@@ -13,9 +14,6 @@ use crate::gemm::{Accumulate, Epilogue, Gemm};
 use crate::isa::Isa;
 use crate::memory::Mat;
 use crate::sparse::{CompressedRows, sparse_matmul};
-
-/// Value of a masked message.
-const MASK_VALUE: f32 = -1e6;
 
 /// The first layer of a tile.
 fn first_layer(isa: Isa, p: &PackedWeights, raw: &[f32], edges: &[Edge], receivers: &Mat, senders: &Mat, out: &mut Mat) {

@@ -29,6 +29,8 @@ pub enum DataError {
     NotInBenchmark { algorithm: String, version: &'static str },
     #[error("`batch_size` is {batch_size}, but the training set of {algorithm} has {samples} samples")]
     BatchSize { algorithm: String, batch_size: usize, samples: usize },
+    #[error("no batch follows one that could not be prepared")]
+    Ended,
     #[error("{algorithm}: a sample of the training set has no steps")]
     NoSteps { algorithm: String },
     #[error("{algorithm}: the samples lack the {stage} `{probe}`, or have it with another kind than the network", stage = .stage.name())]

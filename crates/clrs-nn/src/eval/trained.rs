@@ -25,6 +25,7 @@ use crate::model::registries::Registries;
 use crate::run::checkpoint::{CheckpointFile, TaskSpecs};
 use crate::run::directory::{self, BEST, LAST};
 use crate::run::error::RunError;
+use crate::run::status::{RunStatus, Status};
 
 /// The network of a run.
 ///
@@ -106,8 +107,8 @@ pub enum OpenModelError {
     Build { path: PathBuf, source: BuildError },
     #[error("{}: the checkpoint is of {found}, the recipe of {expected}", .path.display())]
     OtherTasks { path: PathBuf, found: String, expected: String },
-    #[error("{}: no {checkpoint} checkpoint yet; training has not reached a validation", .path.display())]
-    NoCheckpoint { path: PathBuf, checkpoint: &'static str },
+    #[error("{}: no {checkpoint} checkpoint: {reason}", .path.display())]
+    NoCheckpoint { path: PathBuf, checkpoint: &'static str, reason: String },
 }
 
 impl TrainedModel {
@@ -136,8 +137,8 @@ impl TrainedModel {
         let algorithms = algorithms.map_err(|source| OpenModelError::Task { path: config(), source })?;
         let of_run = |file: &str, checkpoint: &'static str| {
             let path = run.join(file);
-            let missing = OpenModelError::NoCheckpoint { path: run.into(), checkpoint };
-            if path.exists() { Ok(path) } else { Err(missing) }
+            let missing = || OpenModelError::NoCheckpoint { path: run.into(), checkpoint, reason: why_missing(run) };
+            if path.exists() { Ok(path) } else { Err(missing()) }
         };
         let path = match checkpoint {
             Checkpoint::Best => of_run(BEST, "best")?,
@@ -213,6 +214,15 @@ impl TrainedModel {
         let model = self.task(algorithm)?;
         let transform = BatchTransform::new(&self.recipe, model.algorithm, model.task, SPLIT);
         evaluate(model, samples, &transform, options, progress)
+    }
+}
+
+/// Why a run has no checkpoint yet.
+fn why_missing(run: &Path) -> String {
+    match RunStatus::read(run) {
+        Ok(Some(RunStatus { status: Status::Failed, error: Some(error), .. })) => format!("training failed: {error}"),
+        Ok(Some(RunStatus { step, steps, .. })) => format!("training has not reached a validation (step {step} of {steps})"),
+        Ok(None) | Err(_) => "training has not reached a validation".into(),
     }
 }
 

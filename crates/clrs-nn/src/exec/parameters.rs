@@ -15,8 +15,8 @@ pub struct ParamId(pub(crate) usize);
 pub struct Parameter {
     /// Name in our files: `bfs/encoder/pos/weight`.
     pub name: String,
-    /// Name in dm-clrs: module and parameter.
-    pub reference: String,
+    /// Name in dm-clrs, module and parameter; `None` if dm-clrs does not have it.
+    pub dm_clrs_name: Option<String>,
     /// Shape in files. A vector has one axis there; in computations it is a matrix of one row.
     pub shape: Vec<usize>,
     /// Module of the network that it belongs to.
@@ -42,6 +42,25 @@ pub struct Linear {
     pub bias: ParamId,
     /// Number of output features.
     pub outputs: usize,
+}
+
+/// Name of a layer or parameter, ours and dm-clrs's. A single text is the name of one that dm-clrs does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayerName<'n> {
+    name: &'n str,
+    dm_clrs_name: Option<&'n str>,
+}
+
+impl<'n> From<&'n str> for LayerName<'n> {
+    fn from(name: &'n str) -> LayerName<'n> {
+        LayerName { name, dm_clrs_name: None }
+    }
+}
+
+impl<'n> From<(&'n str, &'n str)> for LayerName<'n> {
+    fn from((name, dm_clrs_name): (&'n str, &'n str)) -> LayerName<'n> {
+        LayerName { name, dm_clrs_name: Some(dm_clrs_name) }
+    }
 }
 
 /// Initializer of a parameter.
@@ -99,12 +118,15 @@ pub(crate) fn matrix_shape(shape: &[usize]) -> [usize; 2] {
 /// use clrs_nn::exec::parameters::{Owner, ParameterBuilder};
 ///
 /// let mut builder = ParameterBuilder::new(42);
-/// builder.scope(Owner::Processor, "processor/", "net/processor/");
-/// let layer = builder.linear("skip", "linear", 4, 2);
+/// builder.scope(Owner::Processor, "processor/", Some("net/mpnn/"));
+/// let layer = builder.linear(("skip", "linear"), 4, 2);
+/// builder.linear("mine", 2, 2);
 /// let parameters = builder.finish();
 /// assert_eq!(layer.outputs, 2);
 /// assert_eq!(parameters.list()[0].name, "processor/skip/weight");
-/// assert_eq!(parameters.count(), 4 * 2 + 2);
+/// assert_eq!(parameters.list()[0].dm_clrs_name.as_deref(), Some("net/mpnn/linear/w"));
+/// assert_eq!(parameters.list()[2].dm_clrs_name, None);
+/// assert_eq!(parameters.count(), 4 * 2 + 2 + 2 * 2 + 2);
 /// ```
 pub struct ParameterBuilder {
     list: Vec<Parameter>,
@@ -114,7 +136,7 @@ pub struct ParameterBuilder {
     /// Number of scalar parameters.
     count: usize,
     prefix: String,
-    reference_prefix: String,
+    dm_clrs_prefix: Option<String>,
     owner: Owner,
 }
 
@@ -127,7 +149,7 @@ impl ParameterBuilder {
             random: Some(RandomState::new(seed)),
             count: 0,
             prefix: String::new(),
-            reference_prefix: String::new(),
+            dm_clrs_prefix: None,
             owner: Owner::Processor,
         }
     }
@@ -142,40 +164,50 @@ impl ParameterBuilder {
         self.count
     }
 
-    /// Sets the owner and the name prefixes, ours and dm-clrs's, of the parameters that follow.
-    pub fn scope(&mut self, owner: Owner, prefix: impl Into<String>, reference_prefix: impl Into<String>) {
-        (self.owner, self.prefix, self.reference_prefix) = (owner, prefix.into(), reference_prefix.into());
+    /// Sets the owner and the name prefixes, ours and dm-clrs's, of the parameters that follow. Without a prefix in dm-clrs, they
+    /// have no name there.
+    pub fn scope<'p>(&mut self, owner: Owner, prefix: impl Into<String>, dm_clrs_prefix: impl Into<Option<&'p str>>) {
+        (self.owner, self.prefix) = (owner, prefix.into());
+        self.dm_clrs_prefix = dm_clrs_prefix.into().map(str::to_owned);
     }
 
     /// Adds a linear layer with dm-clrs's default initializers: weights scaled by fan-in, zero bias.
-    pub fn linear(&mut self, name: &str, reference: &str, inputs: usize, outputs: usize) -> Linear {
+    pub fn linear<'n>(&mut self, name: impl Into<LayerName<'n>>, inputs: usize, outputs: usize) -> Linear {
         let stddev = 1.0 / (inputs as f64).sqrt();
-        self.linear_with(name, reference, [inputs, outputs], Init::TruncatedNormal { stddev }, 0.0)
+        self.linear_with(name, [inputs, outputs], Init::TruncatedNormal { stddev }, 0.0)
     }
 
     /// Adds a linear layer `[inputs, outputs]` with an initializer for its weight and a constant initial bias.
-    pub fn linear_with(&mut self, name: &str, reference: &str, shape: [usize; 2], weight: Init, bias: f32) -> Linear {
-        let outputs = shape[1];
-        Linear {
-            weight: self.parameter(&format!("{name}/weight"), &format!("{reference}/w"), &shape, weight),
-            bias: self.parameter(&format!("{name}/bias"), &format!("{reference}/b"), &[outputs], Init::Constant(bias)),
-            outputs,
-        }
+    pub fn linear_with<'n>(&mut self, name: impl Into<LayerName<'n>>, shape: [usize; 2], weight: Init, bias: f32) -> Linear {
+        let (LayerName { name, dm_clrs_name }, outputs) = (name.into(), shape[1]);
+        let mut add = |ours: &str, theirs: &str, shape: &[usize], init| {
+            let (name, dm_clrs_name) = (format!("{name}/{ours}"), dm_clrs_name.map(|name| format!("{name}/{theirs}")));
+            self.parameter(LayerName { name: &name, dm_clrs_name: dm_clrs_name.as_deref() }, shape, init)
+        };
+        Linear { weight: add("weight", "w", &shape, weight), bias: add("bias", "b", &[outputs], Init::Constant(bias)), outputs }
     }
 
     /// Adds a vector or a matrix.
-    pub fn parameter(&mut self, name: &str, reference: &str, shape: &[usize], init: Init) -> ParamId {
+    pub fn parameter<'n>(&mut self, name: impl Into<LayerName<'n>>, shape: &[usize], init: Init) -> ParamId {
+        let LayerName { name, dm_clrs_name } = name.into();
         let [rows, columns] = matrix_shape(shape);
         self.count = self.count.saturating_add(rows.saturating_mul(columns));
         let values = self.random.as_mut().map(|random| (0..rows * columns).map(|_| draw(init, random)).collect());
         self.values.push(values.unwrap_or_default());
         self.list.push(Parameter {
             name: format!("{}{name}", self.prefix),
-            reference: format!("{}{reference}", self.reference_prefix),
+            dm_clrs_name: self.dm_clrs_prefix.as_ref().zip(dm_clrs_name).map(|(prefix, name)| format!("{prefix}{name}")),
             shape: shape.to_vec(),
             owner: self.owner,
         });
         ParamId(self.list.len() - 1)
+    }
+
+    /// A name that several parameters have. Files store parameters by name, so all but one would be lost.
+    pub(crate) fn duplicate(&self) -> Option<&str> {
+        let mut names: Vec<&str> = self.list.iter().map(|parameter| &*parameter.name).collect();
+        names.sort_unstable();
+        names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
     }
 
     /// Returns the parameters.

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use burn::tensor::Tensor as BurnTensor;
 use burn::tensor::activation::{log_softmax, relu};
 use clrs::{Kind, Location, Probe, Spec, Stage};
+use clrs_kernels::sinkhorn::{MASK_VALUE, TEMPERATURE};
 
 use super::encoders::is_pointer;
 use crate::config::model::ModelConfig;
@@ -203,8 +204,8 @@ impl Decoders {
         config: &ModelConfig,
         builder: &mut ParameterBuilder,
     ) -> Decoders {
-        let reference = format!("net/~_construct_encoders_decoders/algo_{index}_");
-        builder.scope(Owner::Algorithm(index), format!("{algorithm}/decoder/"), reference);
+        let dm_clrs_prefix = format!("net/~_construct_encoders_decoders/algo_{index}_");
+        builder.scope(Owner::Algorithm(index), format!("{algorithm}/decoder/"), &*dm_clrs_prefix);
         let hints = config.hint_mode.decodes();
         let is_decoded = |probe: &Probe| probe.stage == Stage::Output || probe.stage == Stage::Hint && hints;
         let decoder = |(index, probe): (usize, &Probe)| Decoder::new(index, probe, edge_state, config.hidden, builder);
@@ -242,7 +243,7 @@ impl Decoder {
         let layer = |(number, (name, inputs, outputs)): (usize, (&str, usize, usize))| {
             let suffix = if number == 0 { String::new() } else { format!("_{number}") };
             let name = if shapes.len() == 1 { probe.name.to_string() } else { format!("{}/{name}", probe.name) };
-            builder.linear(&name, &format!("{}_dec_linear{suffix}", probe.name), inputs, outputs)
+            builder.linear((&*name, &*format!("{}_dec_linear{suffix}", probe.name)), inputs, outputs)
         };
         Decoder { probe: index, layers: shapes.clone().into_iter().enumerate().map(layer).collect(), column: None }
     }
@@ -322,13 +323,7 @@ pub(super) fn log_sinkhorn(ctx: &ForwardContext, logits: Tensor<3>, iterations: 
         return fused::log_sinkhorn(ctx, logits, iterations);
     }
     let ([_, n, _], logits) = (logits.dims(), logits.burn());
-    let diagonal = BurnTensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * EXCLUDED;
+    let diagonal = BurnTensor::<2>::eye(n, &logits.device()).reshape([1, n, n]) * MASK_VALUE;
     let start = logits / TEMPERATURE + diagonal;
     (0..iterations).fold(start, |logits, _| log_softmax(log_softmax(logits, 2), 1)).into()
 }
-
-/// The lower the temperature, the nearer the result is to a permutation.
-const TEMPERATURE: f32 = 0.1;
-
-/// Logit of a node pointing to itself, which no cyclic permutation allows.
-const EXCLUDED: f32 = -1e6;

@@ -44,8 +44,8 @@ impl Encoders {
         config: &ModelConfig,
         builder: &mut ParameterBuilder,
     ) -> Encoders {
-        let reference = format!("net/~_construct_encoders_decoders/algo_{index}_");
-        builder.scope(Owner::Algorithm(index), format!("{algorithm}/encoder/"), reference);
+        let dm_clrs_prefix = format!("net/~_construct_encoders_decoders/algo_{index}_");
+        builder.scope(Owner::Algorithm(index), format!("{algorithm}/encoder/"), &*dm_clrs_prefix);
         let hints = config.hint_mode.encodes();
         let is_encoded = |probe: &Probe| probe.stage == Stage::Input || probe.stage == Stage::Hint && hints;
         let encoder = |(index, probe): (usize, &Probe)| Encoder::new(index, probe, config, builder);
@@ -71,8 +71,8 @@ impl Encoder {
         let xavier = config.init == EncoderInit::XavierOnScalars && probe.stage == Stage::Hint && probe.kind == Kind::Scalar;
         let stddev = 1.0 / (if xavier { config.hidden } else { inputs } as f64).sqrt();
         let mut layer = |name: &str, suffix: &str| {
-            let reference = format!("{}_enc_linear{suffix}", probe.name);
-            builder.linear_with(name, &reference, [inputs, config.hidden], Init::TruncatedNormal { stddev }, 0.0)
+            let dm_clrs_name = format!("{}_enc_linear{suffix}", probe.name);
+            builder.linear_with((name, &*dm_clrs_name), [inputs, config.hidden], Init::TruncatedNormal { stddev }, 0.0)
         };
         let is_pointer = is_pointer(probe.kind);
         let layers = if is_pointer && probe.location == Location::Edge {

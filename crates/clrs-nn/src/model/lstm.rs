@@ -23,7 +23,7 @@ impl LstmState {
 
 impl Lstm {
     pub(super) fn new(hidden: usize, builder: &mut ParameterBuilder) -> Lstm {
-        Lstm(builder.linear("gates", "linear", 2 * hidden, 4 * hidden))
+        Lstm(builder.linear(("gates", "linear"), 2 * hidden, 4 * hidden))
     }
 
     /// Returns the next state; the first starts from zeros.

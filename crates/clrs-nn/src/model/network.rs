@@ -66,6 +66,8 @@ pub enum BuildError {
     Config(#[from] ConfigError),
     #[error("a network needs at least one algorithm")]
     NoTask,
+    #[error("two parameters are named `{0}`; the layers of a processor need different names")]
+    DuplicateParameter(String),
 }
 
 /// Whether a rollout belongs to training or to evaluation.
@@ -104,6 +106,9 @@ impl Network {
         }
         let mut builder = ParameterBuilder::new(seed);
         let network = Network::build(tasks, config, processors, &mut builder)?;
+        if let Some(name) = builder.duplicate() {
+            return Err(BuildError::DuplicateParameter(name.into()));
+        }
         Ok((network, builder.finish()))
     }
 
@@ -125,7 +130,8 @@ impl Network {
         builder: &mut ParameterBuilder,
     ) -> Result<Network, UnknownProcessor> {
         let entry = processors.find(&config.processor)?;
-        builder.scope(Owner::Processor, "processor/", format!("net/{}/", entry.dm_clrs_module));
+        let dm_clrs_prefix = entry.dm_clrs_module.map(|module| format!("net/{module}/"));
+        builder.scope(Owner::Processor, "processor/", dm_clrs_prefix.as_deref());
         let processor = entry.build(config, builder);
         builder.scope(Owner::Processor, "lstm/", "net/processor_lstm/");
         let lstm = config.lstm.then(|| Lstm::new(config.hidden, builder));

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::config::model::ModelConfig;
 use crate::data::batch::ModelBatch;
-use crate::exec::parameters::Parameters;
+use crate::exec::parameters::{Parameter, Parameters};
 use crate::exec::tensor::Tensor;
 use crate::exec::weights::Weights;
 use crate::model::network::{Mode, Network, Task};
@@ -97,7 +97,7 @@ impl ParityFixture {
         let dense = batch(&file, prefix).ok_or_else(|| content("its batch is incomplete"))?;
         let task = Task { name: algorithm.into(), spec: dense.spec.clone() };
         let (network, mut parameters) = Network::new(vec![task], &config, 0)?;
-        file.load_into(&mut parameters, |parameter| format!("param/{}", parameter.reference))?;
+        file.load_into(&mut parameters, |parameter| format!("param/{}", dm_clrs_name(parameter)))?;
         let recorded = file.tensors.keys().filter(|name| name.starts_with("param/")).count();
         if recorded != parameters.list().len() {
             return Err(content(&format!("it has {recorded} parameters, ours {}", parameters.list().len())));
@@ -125,7 +125,7 @@ impl ParityFixture {
         let gradients = self.network.gradients(&self.parameters, 0, ctx.backward(loss));
         let (mut error, mut norm, mut worst) = (0.0, 0.0, 0.0);
         for (parameter, gradient) in self.parameters.list().iter().zip(gradients) {
-            let expected = self.tensor(&format!("grad/{}", parameter.reference))?;
+            let expected = self.tensor(&format!("grad/{}", dm_clrs_name(parameter)))?;
             let found = gradient.unwrap_or_else(|| vec![0.0; expected.len()]);
             let of_this: f64 = found.iter().zip(expected).map(|(a, b)| f64::from(a - b).powi(2)).sum();
             norm += expected.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
@@ -170,6 +170,11 @@ impl ParityFixture {
         let missing = || FixtureError::TensorFile(TensorFileError::Missing(name.into()));
         self.file.tensors.get(name).map(|(_, values)| &values[..]).ok_or_else(missing)
     }
+}
+
+/// Fixtures are recorded from dm-clrs, which has all of their parameters.
+fn dm_clrs_name(parameter: &Parameter) -> &str {
+    parameter.dm_clrs_name.as_deref().unwrap_or_default()
 }
 
 fn compare_decision(kind: Kind, found: &[f32], expected: &[f32], into: &mut Differences) {

@@ -106,12 +106,12 @@ pub(crate) fn fingerprint(recipe: &Recipe) -> String {
 impl CheckpointFile {
     /// A checkpoint of the parameters alone, such as those of the best validation.
     pub(crate) fn new(parameters: &Parameters, context: &CheckpointContext<'_>) -> CheckpointFile {
-        let names = |parameter: &Parameter| (parameter.name.clone(), parameter.reference.clone());
+        let names = |parameter: &Parameter| Some((parameter.name.clone(), parameter.dm_clrs_name.clone()?));
         let meta = CheckpointMeta {
             format: FORMAT,
             state: context.state,
             updates: 0,
-            reference: parameters.list().iter().map(names).collect(),
+            reference: parameters.list().iter().filter_map(names).collect(),
             specs: Some(context.specs.clone()),
             recipe: fingerprint(context.recipe),
             checksum: String::new(),

@@ -47,6 +47,8 @@ pub enum TensorFileError {
     Shape { name: String, expected: Vec<usize>, found: Vec<usize> },
     #[error("`{name}` contains {value}")]
     NotFinite { name: String, value: f32 },
+    #[error("`{0}` has no name in dm-clrs, which does not have its module")]
+    NoDmClrsName(String),
     #[error("`{0}` is not a parameter of the network")]
     Unknown(String),
 }
@@ -100,6 +102,18 @@ impl TensorFile {
         TensorFile { tensors, metadata: BTreeMap::new() }
     }
 
+    /// Values of parameters, under the names of dm-clrs.
+    ///
+    /// # Errors
+    /// If dm-clrs does not have one of them.
+    pub fn with_dm_clrs_names(parameters: &Parameters) -> Result<TensorFile, TensorFileError> {
+        let unnamed = parameters.list().iter().find(|parameter| parameter.dm_clrs_name.is_none());
+        if let Some(Parameter { name, .. }) = unnamed {
+            return Err(TensorFileError::NoDmClrsName(name.clone()));
+        }
+        Ok(TensorFile::from_parameters(parameters, |parameter| parameter.dm_clrs_name.clone().expect("checked above")))
+    }
+
     /// The values of a tensor.
     ///
     /// # Errors
@@ -135,7 +149,8 @@ impl TensorFile {
         let mut values = parameters.values.clone();
         for (parameter, values) in parameters.list().iter().zip(&mut values) {
             if is_selected(parameter) {
-                let name = if is_dm_clrs { &parameter.reference } else { &parameter.name };
+                let name = if is_dm_clrs { parameter.dm_clrs_name.as_ref() } else { Some(&parameter.name) };
+                let name = name.ok_or_else(|| TensorFileError::NoDmClrsName(parameter.name.clone()))?;
                 values.copy_from_slice(self.finite(name, &parameter.shape)?);
             }
         }

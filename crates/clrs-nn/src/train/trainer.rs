@@ -452,7 +452,8 @@ impl Trainer {
             self.data = Data::Prefetched(prefetch(std::mem::take(loaders), &self.recipe, self.state.step));
         }
         let Data::Prefetched(batches) = &self.data else { unreachable!("replaced above") };
-        batches.recv().expect("the thread sends as long as there is a receiver")
+        // The thread ends after an error.
+        batches.recv().unwrap_or(Err(DataError::Ended))
     }
 
     fn is_out_of_patience(&self) -> bool {

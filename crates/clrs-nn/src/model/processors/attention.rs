@@ -3,6 +3,7 @@
 use burn::tensor::Tensor as BurnTensor;
 use burn::tensor::activation::{leaky_relu, softmax};
 use clrs::Location;
+use clrs_kernels::attention::{LEAKY_RELU_SLOPE, MASK_VALUE};
 
 use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
 use crate::config::model::ModelConfig;
@@ -35,33 +36,28 @@ pub(super) struct Attention {
     norm: Option<LayerNorm>,
 }
 
-/// Negative slope of the leaky `ReLU`, JAX's default.
-const SLOPE: f64 = 0.01;
-/// Added to the scores of nodes that are not neighbors, as in dm-clrs.
-const MASK_VALUE: f32 = -1e9;
-
 impl Attention {
     pub(super) fn new(scoring: Scoring, full: bool, config: &ModelConfig, builder: &mut ParameterBuilder) -> Attention {
         let (h, heads) = (config.hidden, config.heads);
         let width = if scoring == Scoring::V1 { heads } else { h };
-        let value = builder.linear("value", "linear", 2 * h, h);
-        let skip = builder.linear("skip", "linear_1", 2 * h, h);
+        let value = builder.linear(("value", "linear"), 2 * h, h);
+        let skip = builder.linear(("skip", "linear_1"), 2 * h, h);
         // dm-clrs applies its first attention layer to the queries in GAT, and to the keys in GATv2.
         let (query, key) = match scoring {
             Scoring::V1 => ("linear_2", "linear_3"),
             Scoring::V2 => ("linear_3", "linear_2"),
         };
-        let query = builder.linear("query", query, 2 * h, width);
-        let key = builder.linear("key", key, 2 * h, width);
-        let edge = builder.linear("edge", "linear_4", h, width);
-        let graph = builder.linear("graph", "linear_5", h, width);
+        let query = builder.linear(("query", query), 2 * h, width);
+        let key = builder.linear(("key", key), 2 * h, width);
+        let edge = builder.linear(("edge", "linear_4"), h, width);
+        let graph = builder.linear(("graph", "linear_5"), h, width);
         let scores = match scoring {
             Scoring::V1 => Vec::new(),
             Scoring::V2 => (0..heads)
-                .map(|head| builder.linear(&format!("score/{head}"), &format!("linear_{}", 6 + head), h / heads, 1))
+                .map(|head| builder.linear((&*format!("score/{head}"), &*format!("linear_{}", 6 + head)), h / heads, 1))
                 .collect(),
         };
-        let norm = config.layer_norm.then(|| LayerNorm::new(h, builder));
+        let norm = config.layer_norm.then(|| LayerNorm::new("norm", h, builder));
         Attention { full, heads, value, skip, query, key, edge, graph, scores, norm }
     }
 
@@ -97,7 +93,7 @@ impl Attention {
         let (b, n, width) = (input.samples(), input.node_count(), self.edge.outputs);
         let [query, key] = self.query_and_key(input).map(Tensor::burn);
         let sum = input.edges.product(self.edge).burn() + query.reshape([b, n, 1, width]) + key.reshape([b, 1, n, width]);
-        let sum = leaky_relu(sum, SLOPE);
+        let sum = leaky_relu(sum, f64::from(LEAKY_RELU_SLOPE));
         if self.scores.is_empty() {
             return sum;
         }

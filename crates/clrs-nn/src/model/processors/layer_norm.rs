@@ -1,5 +1,7 @@
 //! Layer normalization.
 
+use clrs_kernels::rowwise::LAYER_NORM_EPSILON;
+
 use crate::exec::context::ForwardContext;
 use crate::exec::fused;
 use crate::exec::parameters::{Init, ParamId, ParameterBuilder};
@@ -12,16 +14,14 @@ pub struct LayerNorm {
     offset: ParamId,
 }
 
-/// Added to the variance, as in Haiku.
-const EPSILON: f32 = 1e-5;
-
 impl LayerNorm {
-    /// For rows of a given size.
-    pub fn new(size: usize, builder: &mut ParameterBuilder) -> LayerNorm {
-        LayerNorm {
-            scale: builder.parameter("norm/scale", "layer_norm/scale", &[size], Init::Constant(1.0)),
-            offset: builder.parameter("norm/offset", "layer_norm/offset", &[size], Init::Constant(0.0)),
-        }
+    /// For rows of a given size. The parameters are named `NAME/scale` and `NAME/offset`.
+    pub fn new(name: &str, size: usize, builder: &mut ParameterBuilder) -> LayerNorm {
+        let mut parameter = |part: &str, value: f32| {
+            let (name, dm_clrs_name) = (format!("{name}/{part}"), format!("layer_norm/{part}"));
+            builder.parameter((&*name, &*dm_clrs_name), &[size], Init::Constant(value))
+        };
+        LayerNorm { scale: parameter("scale", 1.0), offset: parameter("offset", 0.0) }
     }
 
     /// Normalizes rows.
@@ -32,6 +32,6 @@ impl LayerNorm {
         let rows = rows.burn();
         let centered = rows.clone() - rows.mean_dim(1);
         let variance = centered.clone().square().mean_dim(1);
-        (centered / (variance + EPSILON).sqrt() * ctx.parameter(self.scale) + ctx.parameter(self.offset)).into()
+        (centered / (variance + LAYER_NORM_EPSILON).sqrt() * ctx.parameter(self.scale) + ctx.parameter(self.offset)).into()
     }
 }

@@ -36,15 +36,15 @@ pub(super) struct MemoryNetwork {
 impl MemoryNetwork {
     pub(super) fn new(full: bool, config: &ModelConfig, builder: &mut ParameterBuilder) -> MemoryNetwork {
         let h = config.hidden;
-        let mut table = |name: &str, reference: &str, rows: usize| {
-            builder.parameter(name, reference, &[rows, EMBEDDING], Init::Constant(0.0))
+        let mut table = |name: &str, dm_clrs_name: &str, rows: usize| {
+            builder.parameter((name, dm_clrs_name), &[rows, EMBEDDING], Init::Constant(0.0))
         };
         let queries = table("queries", "query_biases", h - 1);
         let stories = table("stories", "stories_biases", h - 1);
         let contents = table("contents", "memory_contents", MEMORY);
         let outputs = table("outputs", "output_biases", h - 1);
-        let mut matrix = |name: &str, reference: &str, inputs: usize| {
-            builder.parameter(name, reference, &[inputs, h], Init::TruncatedNormal { stddev: 1.0 / (inputs as f64).sqrt() })
+        let mut matrix = |name: &str, dm_clrs_name: &str, inputs: usize| {
+            builder.parameter((name, dm_clrs_name), &[inputs, h], Init::TruncatedNormal { stddev: 1.0 / (inputs as f64).sqrt() })
         };
         let inner = matrix("inner/weight", "~_apply/linear_1/w", EMBEDDING);
         let last = matrix("last/weight", "~_apply/linear_2/w", h);

@@ -6,6 +6,7 @@
 
 use burn::tensor::Tensor as BurnTensor;
 use burn::tensor::activation::relu;
+use clrs_kernels::messages::MASK_VALUE;
 
 use super::structure::{Senders, Structure};
 use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
@@ -40,7 +41,7 @@ impl MessagePassing {
             next += 1;
             if next == 1 { "linear".to_string() } else { format!("linear_{}", next - 1) }
         };
-        let mut layer = |name: &str, inputs, outputs| builder.linear(name, &number(), inputs, outputs);
+        let mut layer = |name: &str, inputs, outputs| builder.linear((name, &*number()), inputs, outputs);
         let receiver = layer("receiver", 2 * h, h);
         let sender = layer("sender", 2 * h, h);
         let edge = layer("edge", h, h);
@@ -54,14 +55,14 @@ impl MessagePassing {
             Triplets { nodes, edges, graph: layer("triplet/graph", h, t), update: layer("triplet/update", t, h) }
         });
         let gates = structure.gated.then(|| [number(), number(), number()]);
-        let message = [0, 1].map(|i| builder.linear(&format!("message/{i}"), &format!("mlp/~/linear_{i}"), h, h));
-        let norm = config.layer_norm.then(|| LayerNorm::new(h, builder));
+        let message = [0, 1].map(|i| builder.linear((&*format!("message/{i}"), &*format!("mlp/~/linear_{i}")), h, h));
+        let norm = config.layer_norm.then(|| LayerNorm::new("norm", h, builder));
         let gate = gates.map(|[node, update, last]| {
             let init = Init::TruncatedNormal { stddev: 1.0 / (h as f64).sqrt() };
             [
-                builder.linear("gate/node", &node, 2 * h, h),
-                builder.linear("gate/update", &update, h, h),
-                builder.linear_with("gate/last", &last, [h, h], init, GATE_BIAS),
+                builder.linear(("gate/node", &*node), 2 * h, h),
+                builder.linear(("gate/update", &*update), h, h),
+                builder.linear_with(("gate/last", &*last), [h, h], init, GATE_BIAS),
             ]
         });
         let aggregation = config.aggregation;
@@ -118,9 +119,6 @@ impl MessagePassing {
         }
     }
 }
-
-/// Value of a message from a node that is not a neighbor, as in dm-clrs.
-const MASK_VALUE: f32 = -1e6;
 
 /// Initial bias of the gate: nearly closed.
 const GATE_BIAS: f32 = -3.0;
