@@ -145,7 +145,7 @@ fn what_cannot_be_evaluated_is_refused_in_one_line() {
     assert_eq!(truncated.matches("best.safetensors").count(), 1, "{truncated}");
     assert!(truncated.contains("not a complete safetensors file"), "{truncated}");
     std::fs::remove_file(&best).expect("removed");
-    assert!(error(at, &["a"]).contains("no best checkpoint yet"));
+    assert!(error(at, &["a"]).contains("no best checkpoint: the run is complete, but its file is missing"));
 
     let config = at.join("a/config.toml");
     let recipe = std::fs::read_to_string(&config).expect("a recipe");

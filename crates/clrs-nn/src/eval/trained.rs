@@ -221,6 +221,7 @@ impl TrainedModel {
 fn why_missing(run: &Path) -> String {
     match RunStatus::read(run) {
         Ok(Some(RunStatus { status: Status::Failed, error: Some(error), .. })) => format!("training failed: {error}"),
+        Ok(Some(RunStatus { status: Status::Done, .. })) => "the run is complete, but its file is missing".into(),
         Ok(Some(RunStatus { step, steps, .. })) => format!("training has not reached a validation (step {step} of {steps})"),
         Ok(None) | Err(_) => "training has not reached a validation".into(),
     }
