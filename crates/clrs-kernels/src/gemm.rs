@@ -173,6 +173,15 @@ pub fn relu_backward(y: &[f32], d_y: &[f32], d_x: &mut [f32]) {
     d_x.iter_mut().zip(y).zip(d_y).for_each(|((d_x, y), d_y)| *d_x = if *y > 0.0 { *d_y } else { 0.0 });
 }
 
+/// Adds `a x` to `y`, for `a` of shape `[y.len(), x.len()]`. Sums run in sixteen lanes.
+///
+/// # Panics
+/// If lengths do not match.
+pub fn add_matvec(isa: Isa, a: &[f32], x: &[f32], y: &mut [f32]) {
+    assert_eq!(a.len(), elements([y.len(), x.len()]), "a must be [y.len(), x.len()]");
+    isa.run(MatVec { a, column: x, accumulate: Accumulate::Output, epilogue: Epilogue::Identity, c: y });
+}
+
 /// `c[m] = epilogue(initial + a[m, k] column[k])`. A block of one column would use one lane of its registers, so lanes run along
 /// `k` here: every lane has its own sum, and [`Simd::reduce_sum`] adds them.
 struct MatVec<'a> {

@@ -32,7 +32,7 @@ pub struct ModelBatch {
 }
 
 /// Samples of a micro-batch in training. Gradients are summed micro-batch by micro-batch, so the size is the same on every machine.
-pub(crate) const MICRO_BATCH: usize = 8;
+pub(crate) const MICRO_BATCH: usize = 2;
 
 /// Samples of a micro-batch in evaluation: activations of their node pairs fit into a core's cache.
 pub(crate) fn eval_micro_batch(nodes: usize) -> usize {
@@ -106,11 +106,16 @@ impl ModelBatch {
         self.lengths.partition_point(|&length| length > step + 1)
     }
 
-    /// Splits the samples into micro-batches of about `size`, with long and short samples in each. A micro-batch runs on one
-    /// thread.
+    /// Splits the samples into micro-batches of at most `size`. A micro-batch runs on one thread, so long and short samples are
+    /// dealt out in turn, forth and back, and all micro-batches take about the same time.
     pub fn micro_batches(&self, size: usize) -> Vec<ModelBatch> {
         let count = self.samples().div_ceil(size.max(1));
-        (0..count).map(|first| self.select(&(first..self.samples()).step_by(count).collect::<Vec<_>>())).collect()
+        let mut indices = vec![Vec::with_capacity(size); count];
+        for sample in 0..self.samples() {
+            let (round, position) = (sample / count, sample % count);
+            indices[if round % 2 == 0 { position } else { count - 1 - position }].push(sample);
+        }
+        indices.iter().map(|indices| self.select(indices)).collect()
     }
 
     /// Samples by index.

@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use clrs::score::{HintScore, HintScorer, SampleResult};
 use clrs::{AnyAlgorithm, Array, Column, Probe, Stage, Trajectories, Trajectory};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::batches::{PreparedBatch, ensure_fits, samples_of_one_size};
@@ -17,6 +16,7 @@ use super::predictions::{PredictionAccumulator, Scored, decode, scatter, write, 
 use super::trajectories::{PredictedTrajectory, TrajectoryObserver};
 use crate::data::batch::{ModelBatch, eval_micro_batch};
 use crate::data::transform::BatchTransform;
+use crate::exec::parallel;
 use crate::exec::weights::Weights;
 use crate::model::network::{Mode, Network};
 use crate::model::rollout::Termination;
@@ -207,10 +207,10 @@ pub fn evaluate(
         // A batch runs in micro-batches, one per thread; one that is dumped runs at once.
         let dumped = options.dump && number == 0;
         let size = if dumped { batch.len() } else { eval_micro_batch(batch[0].nodes()) };
-        let evaluated = batch.par_chunks(size).enumerate().map(|(index, samples)| {
+        let evaluated = parallel::map(batch.chunks(size).enumerate().collect(), |(index, samples)| {
             MicroBatch { first: first + index * size, samples, dumped }.evaluate(model, transform, options)
         });
-        for evaluated in evaluated.collect::<Result<Vec<_>, _>>()? {
+        for evaluated in evaluated.into_iter().collect::<Result<Vec<_>, _>>()? {
             predictions.add(&evaluated.truth, &evaluated.predicted);
             hints.append(&evaluated.hints);
             dump = dump.or(evaluated.dump);
@@ -351,10 +351,9 @@ pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &ModelB
         });
         Ok((micro_batch.order().to_vec(), decided.collect::<Result<Vec<Array>, EvalError>>()?))
     };
-    let micro_batches = batch.micro_batches(eval_micro_batch(batch.nodes())).into_par_iter();
-    let decided = micro_batches.map(decide).collect::<Result<Vec<_>, EvalError>>()?;
+    let decided = parallel::map(batch.micro_batches(eval_micro_batch(batch.nodes())), decide);
     let mut predicted: Vec<Array> = outputs.iter().map(|probe| zeros(probe, batch)).collect();
-    for (order, arrays) in decided {
+    for (order, arrays) in decided.into_iter().collect::<Result<Vec<_>, EvalError>>()? {
         predicted.iter_mut().zip(&arrays).for_each(|(all, array)| scatter(all, array, &order));
     }
     Ok(predicted)

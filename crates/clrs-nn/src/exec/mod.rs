@@ -6,6 +6,7 @@ pub mod device;
 pub mod features;
 pub(crate) mod fused;
 pub mod isa;
+pub mod parallel;
 pub mod parameters;
 pub(crate) mod tape;
 pub mod tensor;

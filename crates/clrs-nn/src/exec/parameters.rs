@@ -3,6 +3,8 @@
 //! A layer holds indices into the list. The optimizer, checkpoints and other programs see the list alone, and a forward pass
 //! reads it with or without tracking gradients.
 
+use std::sync::Arc;
+
 use clrs::random::RandomState;
 
 /// Index of a parameter in [`Parameters`].
@@ -83,7 +85,8 @@ pub enum Init {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     pub(crate) list: Vec<Parameter>,
-    pub(crate) values: Vec<Vec<f32>>,
+    /// Shared with the weights of a pass; an update happens when no pass is left, so it copies nothing.
+    values: Arc<Vec<Vec<f32>>>,
 }
 
 impl Parameters {
@@ -95,6 +98,19 @@ impl Parameters {
     /// Values, in the order of [`list`](Parameters::list).
     pub fn values(&self) -> &[Vec<f32>] {
         &self.values
+    }
+
+    pub(crate) fn values_mut(&mut self) -> &mut Vec<Vec<f32>> {
+        Arc::make_mut(&mut self.values)
+    }
+
+    /// Names and shapes, and values to be changed.
+    pub(crate) fn parts_mut(&mut self) -> (&[Parameter], &mut Vec<Vec<f32>>) {
+        (&self.list, Arc::make_mut(&mut self.values))
+    }
+
+    pub(crate) fn shared_values(&self) -> Arc<Vec<Vec<f32>>> {
+        Arc::clone(&self.values)
     }
 
     /// Total number of scalar parameters.
@@ -212,7 +228,7 @@ impl ParameterBuilder {
 
     /// Returns the parameters.
     pub fn finish(self) -> Parameters {
-        Parameters { list: self.list, values: self.values }
+        Parameters { list: self.list, values: Arc::new(self.values) }
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use burn::tensor::{Device, Tensor, TensorData};
 use clrs::Location;
-use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, add_matmul_tn, matmul, matmul_packed};
+use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, add_matmul_tn, add_matvec, matmul};
 use clrs_kernels::messages::PackedWeights;
 use clrs_kernels::{Isa, Scratch};
 
@@ -86,7 +86,7 @@ pub(crate) type FoldedGradients = BTreeMap<FoldedWeight, Vec<f32>>;
 pub struct Weights(Arc<Shared>);
 
 struct Shared {
-    values: Vec<Vec<f32>>,
+    values: Arc<Vec<Vec<f32>>>,
     shapes: Vec<[usize; 2]>,
     device: Device,
     requires_grad: bool,
@@ -107,7 +107,7 @@ impl Weights {
     }
 
     fn new(parameters: &Parameters, device: &Device, requires_grad: bool) -> Weights {
-        let values = parameters.values().to_vec();
+        let values = parameters.shared_values();
         let shapes = parameters.list().iter().map(|parameter| matrix_shape(&parameter.shape)).collect();
         let (device, folded, messages) = (device.clone(), Mutex::default(), Mutex::default());
         Weights(Arc::new(Shared { values, shapes, device, requires_grad, folded, messages }))
@@ -200,7 +200,7 @@ pub(crate) fn gradients(parameters: &Parameters, layers: &TaskLayers, folded: Fo
     for (weight, gradient) in folded.into_iter().flat_map(|(weight, gradient)| split_node_hints(layers, weight, gradient)) {
         match weight {
             FoldedWeight::NodeHints(_) => unreachable!("split into layers above"),
-            FoldedWeight::Parameter(id) => add(gradients.of(id), &gradient),
+            FoldedWeight::Parameter(id) => gradients.add(id, gradient),
             FoldedWeight::Block(id, block) => add(&mut gradients.of(id)[block * gradient.len()..], &gradient),
             FoldedWeight::Encoders(location) => {
                 encodings.entry(location).or_insert_with(|| encoding(location)).add(0, &gradient);
@@ -254,6 +254,13 @@ struct ParameterGradients<'p> {
 }
 
 impl ParameterGradients<'_> {
+    fn add(&mut self, id: ParamId, gradient: Vec<f32>) {
+        match &mut self.values[id.0] {
+            sum @ None => *sum = Some(gradient),
+            Some(sum) => add(sum, &gradient),
+        }
+    }
+
     fn of(&mut self, ParamId(index): ParamId) -> &mut [f32] {
         self.values[index].get_or_insert_with(|| vec![0.0; self.parameters.values()[index].len()])
     }
@@ -318,9 +325,10 @@ impl EncodingGradient {
         let (isa, h, outputs) = (Isa::best(), self.encoding.hidden, layer.outputs);
         let (count, range) = (rows.len(), rows.start * h..rows.end * h);
         let weight = &gradients.parameters.values()[layer.weight.0][..h * outputs];
-        let transposed = PackedMatrix::transposed(weight, outputs, h);
-        let d_rows = &mut self.d_rows[range.clone()];
-        matmul_packed(isa, gradient, &transposed, Accumulate::Output, Epilogue::Identity, d_rows);
+        // There are few rows: a product with each is faster than transposing the weight.
+        for (gradient, d_row) in gradient.chunks_exact(outputs).zip(self.d_rows[range.clone()].chunks_exact_mut(h)) {
+            add_matvec(isa, weight, gradient, d_row);
+        }
         let d_weight = &mut gradients.of(layer.weight)[..h * outputs];
         add_matmul_tn(isa, [count, h, outputs], &self.encoding.rows[range], gradient, d_weight, &mut Scratch::default());
     }

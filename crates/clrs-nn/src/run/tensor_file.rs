@@ -132,7 +132,7 @@ impl TensorFile {
     /// If one is missing, has another shape or is not finite. No parameter is changed then.
     pub fn load_into(&self, parameters: &mut Parameters, name: impl Fn(&Parameter) -> String) -> Result<(), TensorFileError> {
         let values = |parameter: &Parameter| self.finite(&name(parameter), &parameter.shape).map(<[f32]>::to_vec);
-        parameters.values = parameters.list().iter().map(values).collect::<Result<_, TensorFileError>>()?;
+        *parameters.values_mut() = parameters.list().iter().map(values).collect::<Result<_, TensorFileError>>()?;
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl TensorFile {
         is_selected: impl Fn(&Parameter) -> bool,
     ) -> Result<(), TensorFileError> {
         let is_dm_clrs = self.tensors.keys().any(|name| name.starts_with("net/"));
-        let mut values = parameters.values.clone();
+        let mut values = parameters.values().to_vec();
         for (parameter, values) in parameters.list().iter().zip(&mut values) {
             if is_selected(parameter) {
                 let name = if is_dm_clrs { parameter.dm_clrs_name.as_ref() } else { Some(&parameter.name) };
@@ -154,7 +154,7 @@ impl TensorFile {
                 values.copy_from_slice(self.finite(name, &parameter.shape)?);
             }
         }
-        parameters.values = values;
+        *parameters.values_mut() = values;
         Ok(())
     }
 

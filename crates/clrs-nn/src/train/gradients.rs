@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use clrs::random::RandomState;
-use rayon::prelude::*;
 
 use crate::data::batch::{MICRO_BATCH, ModelBatch};
 use crate::data::chunk::Chunk;
 use crate::exec::context::{self, ForwardContext};
+use crate::exec::parallel;
 use crate::exec::parameters::Parameters;
 use crate::exec::tensor::Tensor;
 use crate::exec::weights::{FoldedGradients, FoldedWeight, Weights};
@@ -71,7 +71,7 @@ fn accumulate<M: Send, T: Send>(
         let gradients = ctx.backward(loss.clone());
         ((loss.into_scalar(), gradients), other)
     };
-    let computed: Vec<((f32, FoldedGradients), T)> = micro_batches.into_par_iter().enumerate().map(compute).collect();
+    let computed = parallel::map(micro_batches.into_iter().enumerate().collect(), compute);
     let (results, others): (Vec<_>, Vec<T>) = computed.into_iter().unzip();
     let (losses, gradients): (Vec<f32>, Vec<FoldedGradients>) = results.into_iter().unzip();
     let mut by_weight: BTreeMap<FoldedWeight, Vec<Vec<f32>>> = BTreeMap::new();
@@ -85,6 +85,6 @@ fn accumulate<M: Send, T: Send>(
         }
         (weight, sum)
     };
-    let sums: Vec<(FoldedWeight, Vec<f32>)> = by_weight.into_par_iter().map(sum).collect();
+    let sums = parallel::map(by_weight.into_iter().collect(), sum);
     ((losses.iter().sum(), network.gradients(parameters, task, sums.into_iter().collect())), others)
 }

@@ -3,8 +3,8 @@
 //! One pass over host memory: the same bits on every device and for any number of threads.
 
 use clrs_kernels::{Isa, adam};
-use rayon::prelude::*;
 
+use crate::exec::parallel;
 use crate::exec::parameters::{Owner, Parameter, Parameters};
 use crate::run::checkpoint::OptimizerState;
 
@@ -52,9 +52,10 @@ impl Adam {
         task: usize,
         config: AdamConfig,
     ) -> f32 {
-        assert_eq!(gradients.len(), parameters.values.len(), "one gradient, or none, per parameter");
+        assert_eq!(gradients.len(), parameters.list().len(), "one gradient, or none, per parameter");
         let isa = Isa::best();
-        let norm = gradients.iter().flatten().map(|gradient| adam::sum_of_squares(isa, gradient)).sum::<f64>().sqrt();
+        let squares = parallel::map(gradients.iter().flatten().collect(), |gradient| adam::sum_of_squares(isa, gradient));
+        let norm = squares.iter().sum::<f64>().sqrt();
         #[expect(clippy::cast_possible_truncation, reason = "gradients are f32")]
         let norm = norm as f32;
         let scale = if config.grad_clip > 0.0 && norm >= config.grad_clip { config.grad_clip / norm } else { 1.0 };
@@ -65,9 +66,9 @@ impl Adam {
         #[expect(clippy::cast_possible_truncation, reason = "as optax computes it; it is 1 long before 2^31 updates")]
         let bias_correction = |decay: f32| 1.0 - decay.powi(updates.min(i32::MAX as u64) as i32);
         let bias_corrections = [bias_correction(adam::BETA1), bias_correction(adam::BETA2)];
-        let Parameters { list, values } = parameters;
-        let all = values.par_iter_mut().zip(first).zip(second).zip(gradients).zip(&*list);
-        all.for_each(|((((values, first), second), gradient), Parameter { owner, .. })| {
+        let (list, values) = parameters.parts_mut();
+        let all = values.iter_mut().zip(first).zip(second).zip(gradients).zip(list).collect();
+        parallel::map(all, |((((values, first), second), gradient), Parameter { owner, .. })| {
             if matches!(owner, Owner::Algorithm(of) if *of != task) {
                 return;
             }
