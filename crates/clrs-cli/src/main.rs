@@ -15,6 +15,10 @@ use clap::Parser;
 
 use verbs::Verb;
 
+#[cfg(feature = "networks")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The CLRS Algorithmic Reasoning Benchmark: run textbook algorithms step by step, generate data, train and evaluate networks
 #[derive(Parser)]
 #[command(name = "clrs", version, max_term_width = 110)]

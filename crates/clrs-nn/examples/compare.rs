@@ -18,6 +18,10 @@ use clrs_nn::train::optimizer::{Adam, AdamConfig};
 use clrs_nn::{ModelBatch, Weights, train};
 use serde_json::{Value, json};
 
+/// As in the program `clrs`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const USAGE: &str = "usage: compare FIXTURE training|evaluation ROUNDS [no-fused]";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -15,6 +15,10 @@ use clrs_nn::train::optimizer::{Adam, AdamConfig};
 use clrs_nn::{ModelBatch, Weights, train};
 use serde_json::json;
 
+/// As in the program `clrs`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const USAGE: &str = "usage: threads FIXTURE training|evaluation ROUNDS THREADS,..";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -32,6 +32,13 @@ thread_local! {
     static TASKS: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
+/// [`map`] for passes over as many elements as all parameters have. Small ones run on the calling thread: waking others would take
+/// longer.
+pub(crate) fn map_elements<I: Send, T: Send>(elements: usize, items: Vec<I>, f: impl Fn(I) -> T + Send + Sync) -> Vec<T> {
+    const SMALL: usize = 1 << 16;
+    if elements < SMALL { items.into_iter().map(f).collect() } else { map(items, f) }
+}
+
 static IS_RECORDING: AtomicBool = AtomicBool::new(false);
 static REGIONS: Mutex<Vec<Vec<Duration>>> = Mutex::new(Vec::new());
 

@@ -85,6 +85,6 @@ fn accumulate<M: Send, T: Send>(
         }
         (weight, sum)
     };
-    let sums = parallel::map(by_weight.into_iter().collect(), sum);
+    let sums = parallel::map_elements(parameters.count(), by_weight.into_iter().collect(), sum);
     ((losses.iter().sum(), network.gradients(parameters, task, sums.into_iter().collect())), others)
 }

@@ -54,7 +54,9 @@ impl Adam {
     ) -> f32 {
         assert_eq!(gradients.len(), parameters.list().len(), "one gradient, or none, per parameter");
         let isa = Isa::best();
-        let squares = parallel::map(gradients.iter().flatten().collect(), |gradient| adam::sum_of_squares(isa, gradient));
+        let count = parameters.count();
+        let with_gradient = gradients.iter().flatten().collect();
+        let squares = parallel::map_elements(count, with_gradient, |gradient| adam::sum_of_squares(isa, gradient));
         let norm = squares.iter().sum::<f64>().sqrt();
         #[expect(clippy::cast_possible_truncation, reason = "gradients are f32")]
         let norm = norm as f32;
@@ -68,7 +70,7 @@ impl Adam {
         let bias_corrections = [bias_correction(adam::BETA1), bias_correction(adam::BETA2)];
         let (list, values) = parameters.parts_mut();
         let all = values.iter_mut().zip(first).zip(second).zip(gradients).zip(list).collect();
-        parallel::map(all, |((((values, first), second), gradient), Parameter { owner, .. })| {
+        parallel::map_elements(count, all, |((((values, first), second), gradient), Parameter { owner, .. })| {
             if matches!(owner, Owner::Algorithm(of) if *of != task) {
                 return;
             }
