@@ -17,7 +17,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`registry`], [`algorithm`], [`algorithms`] | lookup by name, the traits, and the [32 built-in algorithms](algorithms) |
+//! | [`registry`], [`algorithm`], [`algorithms`] | lookup by name, the traits, and the [built-in algorithms](algorithms) |
 //! | [`problems`], [`sampling`], [`random`] | problem types and distributions, samplers, `NumPy`'s `RandomState` |
 //! | [`spec`], [`probes`](mod@probes), [`cell`] | probes and specs, the macro that declares them, the Rust types of cells |
 //! | [`recorder`], [`trajectory`], [`column`](mod@column), [`trace`] | recording and storage of samples, traces as JSON documents |
