@@ -29,7 +29,7 @@ pub(crate) fn algorithm(name: &str) -> Result<&'static dyn AnyAlgorithm> {
     })
 }
 
-/// Parses names of which shells can complete the known ones. Others pass too: the verb refuses them with a suggestion, in one
+/// Parses names of which shells can complete the known ones. Others pass too: the verb rejects them with a suggestion, in one
 /// line.
 #[derive(Clone)]
 pub(crate) struct Name(fn() -> Vec<&'static str>);
@@ -112,7 +112,7 @@ pub(crate) fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// Refuses to write to an existing file in the directory of a run: `--force` would destroy what is being read.
+/// Rejects to write to an existing file in the directory of a run: `--force` would destroy what is being read.
 #[cfg(feature = "networks")]
 pub(crate) fn ensure_outside_run(path: &Path, run: &Path) -> Result<()> {
     let Ok(file) = path.canonicalize() else { return Ok(()) };

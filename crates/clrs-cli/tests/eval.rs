@@ -1,11 +1,11 @@
-//! Evaluating runs as a user does: on every kind of set, with every kind of output, and with everything that is refused.
+//! Evaluating runs as a user does: on every kind of set, with every kind of output, and with everything that is rejected.
 #![cfg(feature = "networks")]
 
 mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{refusal, run_in, stdout, text, train};
+use common::{rejection, run_in, stdout, text, train};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -23,7 +23,7 @@ fn json(dir: &Path, arguments: &[&str]) -> Value {
 }
 
 fn error(dir: &Path, arguments: &[&str]) -> String {
-    refusal(&run_in(dir, &[&["eval", "--quiet"], arguments].concat()))
+    rejection(&run_in(dir, &[&["eval", "--quiet"], arguments].concat()))
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn files_are_written_and_replaced_only_by_force() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_is_refused_in_one_line() {
+fn what_cannot_be_evaluated_is_rejected_in_one_line() {
     let dir = trained(&[("a", &["algorithms=bfs"]), ("wide", &["algorithms=bfs", "hidden=16"]), ("dfs", &["algorithms=dfs"])]);
     let at = dir.path();
     assert!(error(at, &["nowhere"]).contains("nowhere: not a run directory"));
@@ -190,17 +190,17 @@ fn predicted_trajectories_are_traces_that_can_be_read_back() {
 }
 
 #[test]
-fn files_that_cannot_be_written_are_refused_before_the_work() {
+fn files_that_cannot_be_written_are_rejected_before_the_work() {
     let dir = trained(&[("a", &["algorithms=bfs"])]);
     let at = dir.path();
     std::fs::create_dir(at.join("folder")).expect("a directory");
     for flag in ["--examples", "--trajectories", "--dump"] {
-        let refused = error(at, &["a", flag, "nowhere/file"]);
-        assert!(refused.contains("nowhere/file: its directory does not exist"), "{refused}");
-        let refused = error(at, &["a", flag, "folder", "--force"]);
-        assert!(refused.contains("folder: exists and is not a regular file") && !refused.contains("--force"), "{refused}");
-        let refused = error(at, &["a", flag, "a/best.safetensors", "--force"]);
-        assert!(refused.contains("a/best.safetensors: belongs to the run in a"), "{refused}");
+        let rejected = error(at, &["a", flag, "nowhere/file"]);
+        assert!(rejected.contains("nowhere/file: its directory does not exist"), "{rejected}");
+        let rejected = error(at, &["a", flag, "folder", "--force"]);
+        assert!(rejected.contains("folder: exists and is not a regular file") && !rejected.contains("--force"), "{rejected}");
+        let rejected = error(at, &["a", flag, "a/best.safetensors", "--force"]);
+        assert!(rejected.contains("a/best.safetensors: belongs to the run in a"), "{rejected}");
     }
     assert!(error(at, &["a", "--examples", "x", "--dump", "x"]).contains("x: two flags name the same file"));
     assert!(error(at, &["a", "--sizes", "16", "--count", "1000000000000"]).contains("GB, more than the limit"));
@@ -217,7 +217,7 @@ fn the_table_is_printed_even_if_a_file_cannot_be_written() {
         env!("CARGO_BIN_EXE_clrs")
     );
     let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().expect("a shell");
-    assert!(refusal(&output).contains("cannot write e.jsonl"), "{}", text(&output.stderr));
+    assert!(rejection(&output).contains("cannot write e.jsonl"), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("n=8"), "{}", text(&output.stdout));
     assert!(!dir.path().join("e.jsonl").exists());
 }

@@ -197,7 +197,7 @@ const PREVIOUS: &str = "previous";
 
 /// Opens a regular file for reading.
 ///
-/// Anything else is refused, also behind a symbolic link: opening a pipe waits for a writer, and a device may have no end.
+/// Anything else is rejected, also behind a symbolic link: opening a pipe waits for a writer, and a device may have no end.
 ///
 /// # Errors
 ///

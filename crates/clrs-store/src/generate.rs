@@ -46,7 +46,7 @@ pub struct DatasetSpec {
 }
 
 impl DatasetSpec {
-    /// A set with all probes of an algorithm, default sampler options and the reference's seeding.
+    /// A set with all probes of an algorithm, default sampler options and dm-clrs's seeding.
     pub fn new(
         name: impl Into<String>,
         algorithm: &'static dyn AnyAlgorithm,
@@ -61,7 +61,7 @@ impl DatasetSpec {
             size,
             samples,
             seed,
-            seeding: Seeding::Reference,
+            seeding: Seeding::DmClrs,
             sampler_options: SamplerOptions::default(),
             shard: None,
             benchmark: None,
@@ -74,7 +74,7 @@ impl DatasetSpec {
         DatasetSpec { spec: set.spec, benchmark: Some(version), ..dataset }
     }
 
-    /// One shard of the set. Samples of shards have independent random numbers ([`Seeding::Parallel`]): with the reference's
+    /// One shard of the set. Samples of shards have independent random numbers ([`Seeding::Parallel`]): with dm-clrs's
     /// single stream, a shard would have to sample all problems before its own.
     #[must_use]
     pub fn with_shard(self, shard: Shard) -> DatasetSpec {
@@ -165,7 +165,7 @@ pub enum GenerateError {
     InvalidName(String),
     #[error("{name}: shard {index} of {count} does not exist")]
     InvalidShard { name: String, index: u32, count: u32 },
-    #[error("{name}: shards need parallel seeding, since the reference's samples are one stream of random numbers")]
+    #[error("{name}: shards need parallel seeding, since dm-clrs's samples are one stream of random numbers")]
     ShardedStream { name: String },
     #[error("cancelled")]
     Cancelled,
@@ -244,7 +244,7 @@ fn validate(datasets: &[DatasetSpec]) -> Result<(), GenerateError> {
         if let Some(Shard { index, count }) = dataset.shard.filter(|shard| shard.index >= shard.count) {
             return Err(GenerateError::InvalidShard { name: dataset.name.clone(), index, count });
         }
-        if dataset.shard.is_some() && dataset.seeding == Seeding::Reference {
+        if dataset.shard.is_some() && dataset.seeding == Seeding::DmClrs {
             return Err(GenerateError::ShardedStream { name: dataset.name.clone() });
         }
     }

@@ -3,9 +3,9 @@
 //! - [`native`]: sets as Arrow IPC files, typed and ragged, with their spec, provenance and content hash.
 //! - [`Set`]: a set that is one file or several shards.
 //! - [`generate`], [`verify`], [`stats`]: generate, check and describe sets.
-//! - [`npz`], [`safetensors`]: dense arrays in the reference's layout.
+//! - [`npz`], [`safetensors`]: dense arrays in dm-clrs's layout.
 //! - [`parquet`]: one row per sample, for data frames and Hugging Face's `datasets`.
-//! - [`tfds`]: the TensorFlow Datasets directories that the reference's client reads; exports and imports.
+//! - [`tfds`]: the TensorFlow Datasets directories that dm-clrs's client reads; exports and imports.
 //!
 //! # Invariants
 //!

@@ -113,7 +113,7 @@ fn ensure_spec(spec: &Spec, expected: &[Probe], algorithm: &str) -> Result<(), V
     if count(spec) == count(expected) { Ok(()) } else { Err(VerifyError::Missing(algorithm.into())) }
 }
 
-/// Whether it is a complete set of the benchmark. One that only claims to be is refused.
+/// Whether it is a complete set of the benchmark. One that only claims to be is rejected.
 fn is_canonical(header: &Header, found: ContentHash) -> Result<bool, VerifyError> {
     let version = header.provenance.benchmark.as_ref().and_then(|name| name.parse::<Version>().ok());
     let (Some(version), None) = (version, &header.provenance.source) else { return Ok(false) };

@@ -111,7 +111,7 @@ fn a_stale_temporary_file_is_removed_when_the_set_is_generated_again() {
 }
 
 #[test]
-fn a_renamed_set_is_refused() {
+fn a_renamed_set_is_rejected() {
     let dir = tempfile::tempdir().expect("a directory");
     let registry = Registry::builtin();
     generate_one(dir.path(), dataset("bfs_val"), OnExisting::Fail).expect("generated");
@@ -210,16 +210,16 @@ fn shards_of_a_set_are_grouped_and_checked() {
     assert_eq!((sets.len(), sets[0].samples()), (1, 5));
     assert_eq!(sets[0].read_all().expect("complete"), all);
 
-    let refused = |paths: &[PathBuf]| match Set::open_all(paths).err().expect("incomplete").kind {
+    let rejected = |paths: &[PathBuf]| match Set::open_all(paths).err().expect("incomplete").kind {
         StoreErrorKind::Shards(error) => error,
         other => panic!("{other}"),
     };
-    assert_eq!(refused(&shards[1..]), ShardError::Missing { index: 2, count: 3 });
-    assert_eq!(refused(&[shards[1].clone(), shards[0].clone()]), ShardError::Missing { index: 1, count: 3 });
-    assert_eq!(refused(&[shards[1].clone(), shards[1].clone()]), ShardError::Duplicate { index: 0, count: 3 });
-    assert!(matches!(refused(&[shards[1].clone(), write_shard(1, 2, 2..5)]), ShardError::Foreign { .. }));
+    assert_eq!(rejected(&shards[1..]), ShardError::Missing { index: 2, count: 3 });
+    assert_eq!(rejected(&[shards[1].clone(), shards[0].clone()]), ShardError::Missing { index: 1, count: 3 });
+    assert_eq!(rejected(&[shards[1].clone(), shards[1].clone()]), ShardError::Duplicate { index: 0, count: 3 });
+    assert!(matches!(rejected(&[shards[1].clone(), write_shard(1, 2, 2..5)]), ShardError::Foreign { .. }));
     write_shard(1, 3, 1..5);
-    assert_eq!(refused(&shards), ShardError::Samples { index: 1, count: 3, expected: 2, found: 4 });
+    assert_eq!(rejected(&shards), ShardError::Samples { index: 1, count: 3, expected: 2, found: 4 });
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::spec::Probe;
 
 /// A textbook algorithm that records its steps.
 pub trait Algorithm: Probes + Send + Sync {
-    /// The reference's name, if the reference has the algorithm.
+    /// dm-clrs's name, if dm-clrs has the algorithm.
     const NAME: &'static str;
     /// The paper's family.
     const FAMILY: Family;

@@ -1,4 +1,4 @@
-//! SHA-256 digests of the little-endian bytes of each array of a [`Batch`](crate::Batch), for comparison with the reference.
+//! SHA-256 digests of the little-endian bytes of each array of a [`Batch`](crate::Batch), for comparison with dm-clrs.
 //! The arrays, which can take gigabytes, are digested one time step at a time.
 
 use std::fmt;

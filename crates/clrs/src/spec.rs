@@ -93,7 +93,7 @@ impl Kind {
     }
 }
 
-/// Element type of a probe in dense arrays. Hints are always `F64`; inputs and outputs follow the reference.
+/// Element type of a probe in dense arrays. Hints are always `F64`; inputs and outputs follow dm-clrs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "NumPy's float64, float32 and int64; some transforms produce float32")]
@@ -106,7 +106,7 @@ pub enum DType {
 /// One observable of an algorithm. Strings are owned only if a transform or a file created the probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The reference's name, used in files, arrays and tables.
+    /// dm-clrs's name, used in files, arrays and tables.
     pub name: Cow<'static, str>,
     /// When it is observed.
     pub stage: Stage,

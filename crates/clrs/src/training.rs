@@ -1,4 +1,4 @@
-//! Sampler options and problem sizes for training, as in the reference's `clrs.examples.run`.
+//! Sampler options and problem sizes for training, as in dm-clrs's `clrs.examples.run`.
 
 use crate::algorithm::{AnyAlgorithm, Family};
 use crate::sampling::SamplerOptions;

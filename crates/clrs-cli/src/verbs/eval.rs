@@ -29,9 +29,9 @@ use files::Files;
 /// Evaluate trained networks: score, validity, exact match
 ///
 /// Evaluates each run (a directory that `clrs train` created) on every algorithm that it was trained on: on the benchmark's test
-/// set, on other sets (`--data DIR`), or on new samples (`--sizes 16,64,256`). The score is the reference's: the mean over outputs
+/// set, on other sets (`--data DIR`), or on new samples (`--sizes 16,64,256`). The score is dm-clrs's: the mean over outputs
 /// of micro-F1 for masks and accuracy for others. Validity is the fraction of samples with a correct answer, whether or not it is
-/// the reference's; exact match is the fraction whose answer equals the reference's. All are percentages.
+/// dm-clrs's; exact match is the fraction whose answer equals dm-clrs's. All are percentages.
 ///
 /// Runs whose recipes differ in nothing but seeds are also summarized: mean and standard deviation (n - 1) over seeds, and means
 /// over families and algorithms, beside the paper's results where it has them. Those are for `clrs30@1.0.0`; later versions have

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Sample on the fly, as with `num_samples=-1`; `--next` sets the batch sizes
     #[arg(long, requires = "next")]
     stream: bool,
-    /// Draw and discard 1000 samples first, and pad every batch to the longest sample so far, as the reference does
+    /// Draw and discard 1000 samples first, and pad every batch to the longest sample so far, as dm-clrs does
     #[arg(long, requires = "stream")]
     track_max_steps: bool,
     /// Transform every batch, comma-separated, in order
@@ -107,7 +107,7 @@ fn ensure_writable(path: &std::path::Path, force: bool) -> Result<()> {
     AtomicFile::create(path, on_existing).advise_force().map(drop)
 }
 
-/// Refuses more samples than fit into memory.
+/// Rejects more samples than fit into memory.
 fn ensure_fits(arguments: &Arguments, algorithm: &'static dyn AnyAlgorithm) -> Result<()> {
     let (size, options) = (arguments.sampling.size, arguments.sampling.options()?);
     let count = if arguments.stream { 0 } else { arguments.count as u128 };

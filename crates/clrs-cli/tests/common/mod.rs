@@ -29,8 +29,8 @@ pub(crate) fn stdout(output: &Output) -> String {
     text(&output.stdout)
 }
 
-/// The error of a refused command: one line, exit code 2.
-pub(crate) fn refusal(output: &Output) -> String {
+/// The error of a rejected command: one line, exit code 2.
+pub(crate) fn rejection(output: &Output) -> String {
     let line = text(&output.stderr);
     assert_eq!((output.status.code(), line.lines().count()), (Some(2), 1), "{line}");
     line

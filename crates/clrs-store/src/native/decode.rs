@@ -2,7 +2,7 @@
 //!
 //! arrow-ipc's own reader trusts a file's offsets and lengths. The layout is fixed here, so it is decoded by hand from
 //! messages that arrow-ipc has verified: first nodes and steps, from which the length of every other buffer follows. A
-//! buffer that claims another length is refused before memory is allocated for it.
+//! buffer that claims another length is rejected before memory is allocated for it.
 
 use std::io;
 

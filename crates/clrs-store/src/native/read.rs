@@ -62,7 +62,7 @@ pub struct SetReader<R = File> {
     scratch: Vec<u8>,
 }
 
-/// Limits on the memory that reading may take. A file that claims more is refused before the memory is allocated.
+/// Limits on the memory that reading may take. A file that claims more is rejected before the memory is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadLimits {

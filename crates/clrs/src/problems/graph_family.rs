@@ -1,4 +1,4 @@
-//! Graph families that the reference does not have.
+//! Graph families that dm-clrs does not have.
 //!
 //! Nodes are numbered at random, independently of their position in the family. Edges of directed graphs have a random
 //! direction; those of acyclic graphs follow another random order. There are no self-loops.

@@ -1,4 +1,4 @@
-//! Sampling of problems and trajectories: fixed sets and endless streams that reproduce the reference's random draws.
+//! Sampling of problems and trajectories: fixed sets and endless streams that reproduce dm-clrs's random draws.
 //!
 //! Sampling a problem is cheap and advances one random stream; running an algorithm is expensive and uses no random numbers.
 //! So problems are sampled in order into a [`ProblemBuffer`] and then run in parallel.

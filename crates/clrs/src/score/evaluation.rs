@@ -166,7 +166,7 @@ impl Tally {
                 let squares: Vec<f64> = cells().map(|(p, t)| (p - t) * (p - t)).collect();
                 Tally { correct: pairwise_sum(&squares), count: squares.len() as f64, ..none }
             }
-            // As in the reference, a prediction of exactly 0.5 is neither positive nor negative.
+            // As in dm-clrs, a prediction of exactly 0.5 is neither positive nor negative.
             Kind::Mask => {
                 let count = |counts: fn(f64, f64) -> bool| {
                     cells().filter(|(_, t)| **t != -1.0).filter(|(p, t)| counts(**p, **t)).count() as f64

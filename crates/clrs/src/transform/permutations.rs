@@ -6,7 +6,7 @@ use crate::spec::{DType, Kind, Location, Probe, Spec};
 use super::TransformError;
 
 /// Replaces each permutation by a cycle, in which the first node points to the last, and a mask of the first node. Both are
-/// float32, as in the reference; the cycle is one-hot, `[.., N, N]`.
+/// float32, as in dm-clrs; the cycle is one-hot, `[.., N, N]`.
 pub fn cyclic_permutations(batch: Batch) -> Result<Batch, TransformError> {
     let spec = cyclic_permutations_spec(&batch.spec)?;
     let mut arrays = Vec::with_capacity(spec.len());

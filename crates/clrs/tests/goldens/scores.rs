@@ -17,7 +17,7 @@ struct Case<P> {
     lengths: Option<RecordedArray>,
     truth: Vec<RecordedPoint>,
     predictions: P,
-    /// Scores by name; `None` if the reference raises an error.
+    /// Scores by name; `None` if dm-clrs raises an error.
     result: Option<Map<String, Value>>,
 }
 

@@ -17,7 +17,7 @@ struct Case {
     #[serde(flatten)]
     transform: Transform,
     before: Vec<RecordedBatch>,
-    /// `None` if the reference raises an error.
+    /// `None` if dm-clrs raises an error.
     after: Option<Vec<RecordedBatch>>,
 }
 
@@ -65,7 +65,7 @@ fn assert_all_same(ours: Result<Vec<Batch>, TransformError>, recorded: Option<Ve
         (Ok(ours), Some(recorded)) => (ours, recorded),
         (Err(_), None) => return,
         (ours, recorded) => {
-            panic!("{case}: our error is {:?}, but the reference succeeds: {}", ours.err(), recorded.is_some())
+            panic!("{case}: our error is {:?}, but dm-clrs succeeds: {}", ours.err(), recorded.is_some())
         }
     };
     assert_eq!(ours.len(), recorded.len(), "{case}");

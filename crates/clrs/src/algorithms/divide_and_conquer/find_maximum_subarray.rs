@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The reference fails here: subtracting 0.1 does not change such keys.
+    /// dm-clrs fails here: subtracting 0.1 does not change such keys.
     #[test]
     fn keys_too_large_for_the_margin_are_solved() {
         let mut recorder = Recorder::new::<FindMaximumSubarray>();
