@@ -166,7 +166,7 @@ pub enum GenerateError {
     #[error("{name}: shard {index} of {count} does not exist")]
     InvalidShard { name: String, index: u32, count: u32 },
     #[error("{name}: shards need parallel seeding, since dm-clrs's samples are one stream of random numbers")]
-    ShardedStream { name: String },
+    ShardNeedsParallelSeeding { name: String },
     #[error("cancelled")]
     Cancelled,
     #[error("cannot start threads: {0}")]
@@ -245,7 +245,7 @@ fn validate(datasets: &[DatasetSpec]) -> Result<(), GenerateError> {
             return Err(GenerateError::InvalidShard { name: dataset.name.clone(), index, count });
         }
         if dataset.shard.is_some() && dataset.seeding == Seeding::DmClrs {
-            return Err(GenerateError::ShardedStream { name: dataset.name.clone() });
+            return Err(GenerateError::ShardNeedsParallelSeeding { name: dataset.name.clone() });
         }
     }
     Ok(())

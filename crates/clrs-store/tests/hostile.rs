@@ -184,7 +184,7 @@ fn other_formats_specs_and_hashes_are_rejected() {
     // A forged header may come with its hash.
     let text = serde_json::to_string(&header).expect("a header");
     let forged = |from: &str, to: &str| {
-        let hash = |text: &str| ContentHash::of_bytes(text.as_bytes()).to_string().into_bytes();
+        let hash = |text: &str| ContentHash::of_header(text.as_bytes()).to_string().into_bytes();
         replaced(&replaced(&complete, from.as_bytes(), to.as_bytes()), &hash(&text), &hash(&text.replace(from, to)))
     };
     let renamed = forged("\"name\":\"reach_h\"", "\"name\":\"reach_g\"");

@@ -183,7 +183,7 @@ fn shards_need_independent_random_numbers() {
     let dir = tempfile::tempdir().expect("a directory");
     let stream = DatasetSpec { shard: Some(Shard { index: 1, count: 2 }), ..dataset("bfs_train") };
     let error = generate_one(dir.path(), stream, OnExisting::Fail).expect_err("one stream");
-    assert!(matches!(error, GenerateError::ShardedStream { .. }));
+    assert!(matches!(error, GenerateError::ShardNeedsParallelSeeding { .. }));
     let outside = dataset("bfs_train").with_shard(Shard { index: 2, count: 2 });
     assert!(matches!(generate_one(dir.path(), outside, OnExisting::Fail), Err(GenerateError::InvalidShard { .. })));
     let twice = [dataset("bfs_train"), dataset("bfs_train")];

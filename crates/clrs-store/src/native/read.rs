@@ -278,7 +278,7 @@ fn read_header(footer: &Footer<'_>) -> Result<Header, StoreErrorKind> {
     }
     let header = find(schema.custom_metadata(), HEADER_KEY).unwrap_or_default();
     let hash = find(footer.custom_metadata(), HEADER_HASH_KEY);
-    if hash != Some(ContentHash::of_bytes(header.as_bytes()).to_string().as_str()) {
+    if hash != Some(ContentHash::of_header(header.as_bytes()).to_string().as_str()) {
         return Err(StoreErrorKind::NotASet("the header has been changed".into()));
     }
     let header: Header =
