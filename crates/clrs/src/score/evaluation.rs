@@ -261,7 +261,7 @@ fn pair_up<'t>(
         let (kind, truth, predicted) = match probe.kind {
             Kind::Permutation => return Err(ScoreError::Permutation(name.into())),
             Kind::CyclicPermutation => {
-                let mask_name = format!("{name}_mask");
+                let mask_name = probe.mask_name();
                 let mask = probes.next().filter(|(mask, _)| mask.name == mask_name);
                 let (_, mask) = mask.ok_or_else(|| ScoreError::NoMask(name.into()))?;
                 let predicted_mask = find(&mask_name).ok_or_else(|| ScoreError::Missing(mask_name.clone()))?;

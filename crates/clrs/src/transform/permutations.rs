@@ -34,7 +34,7 @@ pub fn cyclic_permutations_spec(spec: &Spec) -> Result<Spec, TransformError> {
         }
         probes.push(Probe { kind: Kind::CyclicPermutation, dtype: DType::F32, ..probe.clone() });
         probes.push(Probe {
-            name: Cow::Owned(format!("{}_mask", probe.name)),
+            name: Cow::Owned(probe.mask_name()),
             kind: Kind::MaskOne,
             dtype: DType::F32,
             description: Cow::Borrowed("first node of the order"),
