@@ -335,6 +335,6 @@ mod tests {
         let single = Keys { key: vec![1.0] };
         let rejected = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&single);
         let reason = rejected.expect_err("a single key").to_string();
-        assert_eq!(reason, "find_maximum_subarray needs at least 2 nodes, found 1");
+        assert_eq!(reason, "the algorithm needs at least 2 nodes, found 1");
     }
 }
