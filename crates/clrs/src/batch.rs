@@ -1,4 +1,4 @@
-//! Dense batches in dm-clrs's layout: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
+//! Dense batches in the layout of dm-clrs: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
 //!
 //! `B` is the number of samples, `T` the largest number of steps, and `...` is `[N]` for nodes, `[N, N]` for edges, and nothing
 //! for graphs, with one more axis for the classes of a categorical.

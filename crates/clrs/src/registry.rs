@@ -20,7 +20,7 @@ use crate::suggest::{did_you_mean, nearest};
 pub struct Registry(Vec<&'static dyn AnyAlgorithm>);
 
 impl Registry {
-    /// The algorithms of this crate, in dm-clrs's order.
+    /// The algorithms of this crate, in the order of dm-clrs.
     pub fn builtin() -> Registry {
         Registry(BUILTIN.to_vec())
     }

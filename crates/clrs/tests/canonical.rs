@@ -9,7 +9,7 @@ use clrs::{ContentHasher, Family, SamplerOptions};
 use rayon::prelude::*;
 use serde::Deserialize;
 
-/// dm-clrs's digests, recorded by `cargo xtask goldens clrs30`.
+/// The digests of dm-clrs, recorded by `cargo xtask goldens clrs30`.
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../golden/clrs30.json");
 
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ struct RecordedSet {
 }
 
 #[test]
-fn every_array_of_every_set_equals_the_references() {
+fn every_array_of_every_set_equals_that_of_dm_clrs() {
     let text = std::fs::read_to_string(RECORDED).expect("the recording");
     let recording: Recording = serde_json::from_str(&text).expect("recorded JSON");
     let sets = Version::V2_0_3.sets();

@@ -39,7 +39,7 @@ crate::options! {
         radius: f64 = 2.0,
         /// maximum number of attempts to sample points of which no three are collinear
         collinearity_resampling_attempts: usize = 1000,
-        /// three points are collinear if their cross product is below this value (dm-clrs's spelling)
+        /// three points are collinear if their cross product is below this value (spelled as in dm-clrs)
         collineararity_eps: f64 = 1e-12,
     }
 }

@@ -1,4 +1,4 @@
-//! dm-clrs's random graphs, with the further families of `graph_family.rs` as an option.
+//! The random graphs of dm-clrs, with the further families of `graph_family.rs` as an option.
 
 use super::graph_family::FamilyOptions;
 use super::{Distribution, Graph, InvalidProblem, Matrix, SourcedGraph, ensure_valid, probabilities, range};

@@ -100,14 +100,14 @@ impl Sampler {
     /// in sampling order.
     pub fn record_parallel(&mut self, count: usize) -> Result<Vec<Recorder>, InvalidProblem> {
         self.draw(count)?;
-        let share = count.div_ceil(rayon::current_num_threads() * 4).max(1);
+        let chunk = count.div_ceil(rayon::current_num_threads() * 4).max(1);
         let indices: Vec<usize> = (0..count).collect();
         let record = |indices: &[usize]| {
             let mut recorder = self.algorithm.recorder();
             indices.iter().try_for_each(|&index| self.problems.record(index, &mut recorder))?;
             Ok(recorder)
         };
-        indices.par_chunks(share).map(record).collect()
+        indices.par_chunks(chunk).map(record).collect()
     }
 
     /// Samples `count` problems, which replace those of the previous call.

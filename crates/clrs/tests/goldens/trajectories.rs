@@ -15,7 +15,7 @@ struct Case {
 }
 
 #[test]
-fn every_probe_of_every_algorithm_equals_the_references() {
+fn every_probe_of_every_algorithm_equals_that_of_dm_clrs() {
     let files = std::fs::read_dir(recorded::path("trajectories")).expect("the trajectories");
     let files = files.map(|file| file.expect("readable").path());
     let names: Vec<String> = files.map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned()).collect();

@@ -31,7 +31,7 @@ enum Transform {
 }
 
 #[test]
-fn transformed_batches_equal_the_references() {
+fn transformed_batches_equal_those_of_dm_clrs() {
     for case in recorded::read::<Recording>("transforms.json").cases {
         let name = &case.algorithm;
         let before = case.before.iter().map(|batch| {
