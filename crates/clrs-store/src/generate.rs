@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::error::{At, StoreError, StoreErrorKind};
-use crate::file::{OnExisting, lossy_path};
+use crate::file::{OnExisting, create_directory, lossy_path};
 pub use crate::native::Shard;
 use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetSummary, SetWriter, file_name, is_valid_set_name};
 use crate::progress::Progress;
@@ -46,7 +46,7 @@ pub struct DatasetSpec {
 }
 
 impl DatasetSpec {
-    /// A set with all probes of an algorithm, default sampler options and dm-clrs's seeding.
+    /// A set with all probes of an algorithm, default sampler options and the seeding of dm-clrs.
     pub fn new(
         name: impl Into<String>,
         algorithm: &'static dyn AnyAlgorithm,
@@ -165,7 +165,7 @@ pub enum GenerateError {
     InvalidName(String),
     #[error("{name}: shard {index} of {count} does not exist")]
     InvalidShard { name: String, index: u32, count: u32 },
-    #[error("{name}: shards need parallel seeding, since dm-clrs's samples are one stream of random numbers")]
+    #[error("{name}: shards need parallel seeding, since the samples of dm-clrs are one stream of random numbers")]
     ShardNeedsParallelSeeding { name: String },
     #[error("cancelled")]
     Cancelled,
@@ -212,7 +212,7 @@ pub fn generate(
     progress: &dyn Progress,
 ) -> Result<Vec<GeneratedSet>, GenerateError> {
     validate(datasets)?;
-    std::fs::create_dir_all(dir).at(dir)?;
+    create_directory(dir)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
     // Threads without a set work on chunks of other sets. Few chunks are in memory at a time.

@@ -1,6 +1,6 @@
 //! Dense arrays for numpy: a zip archive of `.npy` files, which `numpy.load` opens.
 //!
-//! Arrays have dm-clrs's layout and types: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, under
+//! Arrays have the layout and types of dm-clrs: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, under
 //! `input/NAME`, `output/NAME` and `hint/NAME`, and the number of steps of each sample under `lengths`.
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

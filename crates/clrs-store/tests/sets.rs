@@ -96,7 +96,7 @@ fn generate_keeps_complete_sets_and_detects_changed_ones() {
     std::fs::create_dir(&path).expect("a directory in the way");
     for on_existing in [OnExisting::Fail, OnExisting::Replace] {
         let error = run(on_existing).expect_err("a directory");
-        assert_eq!(error.to_string(), format!("{}: exists and is not a regular file", path.display()));
+        assert_eq!(error.to_string(), format!("{}: is a directory", path.display()));
         assert!(!error.is_resolved_by_replacing());
     }
 }

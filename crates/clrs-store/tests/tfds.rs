@@ -99,7 +99,7 @@ fn several_shards_are_read_in_order() {
 fn invalid_directories_are_rejected() {
     let dir = tempfile::tempdir().expect("a directory");
     let out = dir.path().join("out");
-    assert_eq!(error_kind(dir.path(), &out), "neither it nor a directory below contains features.json");
+    assert_eq!(error_kind(dir.path(), &out), "not a TFDS directory: no features.json here or below");
 
     let trajectories = samples(find("bfs"), &[4], 3);
     let root = export(dir.path(), "bfs", &trajectories);

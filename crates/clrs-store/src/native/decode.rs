@@ -18,7 +18,7 @@ use super::{Extent, Header};
 /// Maximum ratio of a zstd frame: a block of four bytes can stand for 128 KiB of one value.
 const MAX_RATIO: usize = 128 * 1024 / 4;
 
-/// Memory for one sample beside its cells: where it starts, in every column.
+/// Memory for one sample besides its cells: where it starts, in every column.
 const BYTES_PER_SAMPLE: usize = 32;
 
 /// Nodes and steps come before the columns of the probes.
