@@ -11,7 +11,7 @@ use clrs_store::generate::{self, DatasetSpec, GenerateError, GenerateOptions, Ge
 use serde::Serialize;
 
 use crate::arguments::{self, Name};
-use crate::error::Advise;
+use crate::error::{Advise, Interrupted};
 use crate::progress::SampleBar;
 use crate::table::plural;
 
@@ -105,7 +105,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let generated = generate::generate(&datasets, &arguments.out, options, &bar);
     if matches!(generated, Err(GenerateError::Cancelled)) {
         bar.finish();
-        bail!("stopped; {} of {} complete. Repeat the command to generate the rest", bar.sets(), plural(datasets.len(), "set"));
+        let (complete, sets) = (bar.sets(), plural(datasets.len(), "set"));
+        bail!(Interrupted(format!("stopped; {complete} of {sets} complete. Repeat the command to generate the rest")));
     }
     let generated = generated.advise_force().inspect_err(|_| bar.finish())?;
     clrs_store::sync(generated.iter().filter(|set| !set.cached).map(|set| set.path.as_path()))?;

@@ -36,6 +36,13 @@ pub(crate) fn rejection(output: &Output) -> String {
     line
 }
 
+/// The error of a command that Ctrl-C stopped: one line, exit code 130.
+pub(crate) fn interruption(output: &Output) -> String {
+    let line = text(&output.stderr);
+    assert_eq!((output.status.code(), line.lines().count()), (Some(130), 1), "{line}");
+    line
+}
+
 /// Output as text.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
