@@ -133,7 +133,7 @@ fn ctrl_c_saves_a_checkpoint_and_tells_how_to_resume() {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     assert!(wait_until(&mut child, || last_step(&stopped) > 0));
-    let error = rejection(&common::interrupt(child));
+    let error = common::interruption(&common::interrupt(child));
     assert!(error.contains("of 400; `clrs train --resume --out"), "{error}");
     let status = std::fs::read_to_string(stopped.join("status.json")).expect("a status");
     assert!(status.contains("\"stopped\""), "{status}");
@@ -155,7 +155,7 @@ fn ctrl_c_stops_a_validation_which_is_repeated_on_resumption() {
     let command = command.arg(&stopped).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     assert!(wait_until(&mut child, || last_step(&stopped) == 1));
-    rejection(&common::interrupt(child));
+    common::interruption(&common::interrupt(child));
     let metrics = || std::fs::read_to_string(stopped.join("metrics.jsonl")).expect("metrics");
     assert!(!metrics().contains("validity"), "the validation was not stopped: {}", metrics());
     stdout(&run(&["train", "--quiet", "--resume", "--out", path(&stopped)]));
@@ -176,7 +176,15 @@ fn mistakes_are_rejected_in_one_line_and_nothing_is_lost() {
     rejected(&["train", "--out", out], "no algorithm to train on: set `algorithms` with --algorithms");
     rejected(&["train", "--algorithms", "bsf", "--out", out], "did you mean `bfs`?");
     rejected(&["train", "--algorithms", "bfs,bfs", "--out", out], "`algorithms` names bfs twice");
-    rejected(&["train", "generalist", "--algorithms", "bfs", "--out", out], "unknown recipe `generalist`");
+    rejected(&["train", "generalist", "--algorithms", "bfs", "--out", out], "unknown recipe `generalist`; did you mean");
+    rejected(&["train", "paper2022", "--algorithms", "bfs", "--out", out], "did you mean `paper-2022`?");
+    rejected(&["train", "mine", "--algorithms", "bfs", "--out", out], "neither a file nor one of paper-2022, generalist-2022");
+    rejected(&["train", "bfs", "--out", out], "`bfs` is an algorithm, not a recipe; use `--algorithms bfs`");
+    rejected(&["train", "bfs,dfs", "--out", out], "`bfs,dfs` are algorithms, not recipes; use `--algorithms bfs,dfs`");
+    rejected(
+        &["train", "--algorithms", "quicksort", "--set", "lengths=1", "--out", out],
+        "quicksort: the algorithm needs at least 2",
+    );
     rejected(&["train", "--algorithms", "bfs", "--set", "hiden=3", "--out", out], "did you mean `hidden`?");
     rejected(
         &["train", "--algorithms", "bfs", "--set", "hidden=wide", "--out", out],
@@ -222,7 +230,8 @@ fn mistakes_are_rejected_in_one_line_and_nothing_is_lost() {
     let before = files(&run_path);
     rejected(&small(&run_path, &[]), "contains a run already; add --resume");
     rejected(&["train", "--resume", "--out", out], "all 4 steps are done");
-    rejected(&["weights", out, "--out", path(dir.path()), "--force"], "exists and is not a regular file");
+    rejected(&["weights", out, "--out", path(dir.path()), "--force"], ": is a directory");
+    rejected(&["weights", out, "--checkpoint", "bset"], "--checkpoint bset: neither `best` nor `last` nor a file");
     assert!(files(&run_path) == before);
     let (last, away) = (run_path.join("last.safetensors"), run_path.join("away"));
     std::fs::rename(&last, &away).expect("there");
@@ -355,4 +364,24 @@ fn parameters_are_exported_and_imported_under_both_names() {
         let error = rejection(&run(&["eval", &again, "--checkpoint", &back]));
         assert!(error.contains("parameters without a checkpoint are for `clrs train --weights`"), "{error}");
     }
+}
+
+#[test]
+fn parameters_that_the_network_lacks_are_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    common::train(dir.path(), "both", &["algorithms=bfs,dfs"]);
+    common::train(dir.path(), "same", &["algorithms=bfs"]);
+    let start = |weights: &str, out: &str| {
+        let small = ["processor=mpnn", "hidden=8", "steps=1", "lengths=4", "val_samples=4", "batch_size=4"];
+        let mut arguments = vec!["train", "--quiet", "--algorithms", "bfs", "--out", out];
+        arguments.extend(small.iter().flat_map(|field| ["--set", field]));
+        let output = common::run_in(dir.path(), &[&arguments[..], &["--weights", weights]].concat());
+        stdout(&output);
+        text(&output.stderr)
+    };
+    let note = start("both/best.safetensors", "a");
+    assert!(note.starts_with("clrs: note: both/best.safetensors: ignored ") && note.contains(": dfs/"), "{note}");
+    assert_eq!(note.lines().count(), 1, "{note}");
+    // The state of the optimizer in a checkpoint is not worth a note.
+    assert_eq!(start("same/last.safetensors", "b"), "");
 }
