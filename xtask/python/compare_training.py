@@ -2,7 +2,7 @@
 
 dm-clrs records its parameters, batch, loss, gradients and predictions as a fixture. Then training and evaluation are timed,
 each program in a separate process. A training step is loss, gradients and update; an evaluation computes the decoded outputs of
-the batch. GFLOP/s are the floating-point operations that ours needs divided by its time; the share of the peak is relative to the
+the batch. GFLOP/s are the floating-point operations that ours needs divided by its time; the fraction of the peak is relative to the
 maximum of as many threads, measured in the same process. The first step of ours is timed from the start of the process, that of
 dm-clrs from the end of its imports. Cases that do not fit into the memory of dm-clrs are reported as such, and only
 ours is timed.

@@ -1,4 +1,4 @@
-//! `cargo xtask compare`: measures time and memory beside dm-clrs.
+//! `cargo xtask compare`: measures time and memory next to those of dm-clrs.
 
 use std::path::{Path, PathBuf};
 

@@ -39,7 +39,7 @@ enum Task {
         #[arg(long)]
         only: Option<test::Stage>,
     },
-    /// Time every kernel: microseconds, rate, and share of the machine's peak
+    /// Time every kernel: microseconds, rate, and fraction of the machine's peak
     Bench {
         /// Only kernels whose names contain this
         #[arg(default_value = "")]
@@ -48,7 +48,7 @@ enum Task {
         #[arg(long, default_value_t = 20)]
         seconds: u32,
     },
-    /// Measure time and memory beside dm-clrs
+    /// Measure time and memory next to those of dm-clrs
     Compare {
         #[command(subcommand)]
         comparison: compare::Comparison,
