@@ -1,4 +1,4 @@
-"""Compares exported sets of the benchmark with the reference: `python check_exports.py FOLDER`.
+"""Compares exported sets of the benchmark with dm-clrs: `python check_exports.py FOLDER`.
 
 FOLDER contains `npz/NAME.npz`, `safetensors/NAME.safetensors`, `parquet/NAME.parquet` and a TFDS root `CLRS30_v1.0.0/`, where
 NAME is `ALGORITHM_SPLIT` of `clrs30@2.0.3`. The npz files determine the sets; other formats that are missing are skipped:
@@ -7,8 +7,8 @@ NAME is `ALGORITHM_SPLIT` of `clrs30@2.0.3`. The npz files determine the sets; o
     for format in npz safetensors parquet; do clrs export FOLDER/native --format $format --out FOLDER/$format; done
     clrs export FOLDER/native --format tfds --out FOLDER/CLRS30_v1.0.0
 
-All values are compared with samples of the reference, bit for bit (within two units in the last index where they depend on sine,
-cosine or arc tangent). The TFDS folder is compared with the one that the reference's builder writes: records, their order,
+All values are compared with samples of dm-clrs, bit for bit (within two units in the last index where they depend on sine,
+cosine or arc tangent). The TFDS folder is compared with the one that dm-clrs's builder writes: records, their order,
 shards, features, and the batches that `clrs.create_dataset` reads from them. Parquet is compared only if `datasets` is installed.
 """
 import glob
@@ -128,7 +128,7 @@ def read_json(folder, name):
 
 
 def check_tfds(root, name, algorithm, split):
-    """Compares a folder with one that the reference's builder writes, file by file, and through the reference's client."""
+    """Compares a folder with one that dm-clrs's builder writes, file by file, and through dm-clrs's client."""
     import tensorflow as tf
     from clrs._src import dataset
 

@@ -1,6 +1,6 @@
 """Generates the benchmark's sets with both programs, compares them array by array, and measures both.
 
-The reference generates each set in memory and frees it before the next. Its import is not measured, and its peak memory starts at
+dm-clrs generates each set in memory and frees it before the next. Its import is not measured, and its peak memory starts at
 the memory it already holds. Ours writes and syncs each set to disk in a separate process; the time without startup is measured by
 the process itself. Then ours generates the three sets of each algorithm in one command (median of three runs), and finally all
 sets in one command.
@@ -106,7 +106,7 @@ def main():
 
 
 class Ratios:
-    """Time of the reference for some sets, relative to one command of ours."""
+    """Time of dm-clrs for some sets, relative to one command of ours."""
 
     def __init__(self, rows, ours):
         seconds = sum(row.reference_seconds for row in rows)
@@ -172,7 +172,7 @@ class Program:
         return Cost(result["seconds"], result["cpu_seconds"], result["peak_bytes"], own, size)
 
     def compare(self, algorithm, size, count, seed, expected):
-        """Differences between the reference's arrays and ours, by digest; inexact ones by value."""
+        """Differences between dm-clrs's arrays and ours, by digest; inexact ones by value."""
         arguments = ["sample", algorithm, "--size", str(size), "--count", str(count), "--seed", str(seed)]
         found = json.loads(subprocess.run([self.path, *arguments, "--digest"], check=True, capture_output=True).stdout)
         found.pop("total")

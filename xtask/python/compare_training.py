@@ -1,13 +1,13 @@
 """Runs the same network on the same batch in both programs and compares values, time and memory.
 
-The reference records its parameters, batch, loss, gradients and predictions as a fixture. Then training and evaluation are timed,
+dm-clrs records its parameters, batch, loss, gradients and predictions as a fixture. Then training and evaluation are timed,
 each program in a separate process. A training step is loss, gradients and update; an evaluation computes the decoded outputs of
-the batch. GFLOP/s are the floating-point operations that ours needs divided by its time; the share of the peak is relative to the
+the batch. GFLOP/s are the floating-point operations that ours needs divided by its time; the fraction of the peak is relative to the
 maximum of as many threads, measured in the same process. The first step of ours is timed from the start of the process, that of
-the reference from the end of its imports. Cases that do not fit into the memory of the reference are reported as such, and only
+dm-clrs from the end of its imports. Cases that do not fit into the memory of dm-clrs are reported as such, and only
 ours is timed.
 
-Two correct programs may resolve a near-tie differently. So the reference also measures how much its gradients change when its
+Two correct programs may resolve a near-tie differently. So dm-clrs also measures how much its gradients change when its
 parameters change in the seventh digit (`unsteadiness`); if that exceeds the tolerance of gradients, it replaces it.
 """
 import argparse
@@ -47,7 +47,7 @@ def main():
     parser.add_argument("--data", choices=("generalist", "canonical"), default="generalist")
     parser.add_argument("--only", choices=PHASES, help="only this phase")
     parser.add_argument("--tries", type=int, default=20, help="seeds to try for a case without near-ties; 0 takes the seed as it is")
-    parser.add_argument("--memory", type=float, help="memory limit of the reference in GB; by default four fifths of the available memory")
+    parser.add_argument("--memory", type=float, help="memory limit of dm-clrs in GB; by default four fifths of the available memory")
     parser.add_argument("--no-fused", action="store_true", help="run ours without fused operations")
     parser.add_argument("--json", type=pathlib.Path, help="write the results to this file")
     arguments = parser.parse_args()
@@ -92,7 +92,7 @@ def compare(case, arguments):
         case = case | {"seed": recorded["seed"]}
         row = {"case": case, "unsteadiness": recorded.get("unsteadiness"), "differences": {}}
         for phase in phases:
-            # Ours is timed before and after the reference, since the speed of a machine changes over time. It is fast enough for
+            # Ours is timed before and after dm-clrs, since the speed of a machine changes over time. It is fast enough for
             # twice as many rounds, and allocates memory in the first ones.
             command = [arguments.ours, str(path), phase, str(2 * arguments.rounds), *["no-fused"] * arguments.no_fused]
             before = json.loads(run(command))
@@ -110,7 +110,7 @@ def compare(case, arguments):
 
 
 def side_by_side(phase, theirs, ours):
-    """Results of both programs for one phase; `None` for the reference if it runs out of memory."""
+    """Results of both programs for one phase; `None` for dm-clrs if it runs out of memory."""
     milliseconds = statistics.median(ours["milliseconds"])
     found = {"reference": None, "ours": ours, "ratio": None, "gflops": None, "share_of_peak": None}
     if theirs:
@@ -197,7 +197,7 @@ def line(row, phase):
         f"{name} {show(row['differences'][name], formats.get(name, '{:.1e}'))}" for name in names if name in row["differences"]
     )
     if phase == "training" and differences and row["unsteadiness"] is not None:
-        differences += f" (unsteadiness of the reference: {row['unsteadiness']:.1e})"
+        differences += f" (unsteadiness of dm-clrs: {row['unsteadiness']:.1e})"
     return (
         f"{phase:10} {'does not fit' if theirs is None else format(median(theirs['milliseconds']), '.1f'):>12} "
         f"{median(ours['milliseconds']):7.1f} {show(found['ratio'], '{:.1f}x'):>6} "

@@ -28,13 +28,13 @@ def number(x):
 
 
 def point(stage, data_point):
-    """A data point of the reference."""
+    """A data point of dm-clrs."""
     fields = {"name": data_point.name, "location": data_point.location, "type": data_point.type_}
     return {"stage": stage, **fields, **array(data_point.data)}
 
 
 def batch(feedback):
-    """A `Feedback` of the reference: its data points in the order of a spec (inputs, outputs, hints), lengths or chunk boundaries."""
+    """A `Feedback` of dm-clrs: its data points in the order of a spec (inputs, outputs, hints), lengths or chunk boundaries."""
     features = feedback.features
     stages = (("input", features.inputs), ("output", feedback.outputs), ("hint", features.hints))
     recorded = {"arrays": [point(stage, data_point) for stage, points in stages for data_point in points]}

@@ -1,4 +1,4 @@
-"""Records results of the reference: `goldens.py FOLDER KIND...` rewrites, `goldens.py --check FOLDER KIND...` compares.
+"""Records results of dm-clrs: `goldens.py FOLDER KIND...` rewrites, `goldens.py --check FOLDER KIND...` compares.
 
 Cosine, sine and arc tangent differ between systems in the last bit: values that depend on them are compared within 1e-12, and
 their digests are not compared. The order of summation in networks inexact_names on the compiler: they are compared within 1e-4.
@@ -31,7 +31,7 @@ def main():
             recorded = path.read_text(encoding="utf-8") if path.exists() else None
             if recorded != text and (recorded is None or not same(json.loads(recorded), json.loads(text))):
                 different += 1
-                print(f"{path}: the reference computes other values", file=sys.stderr)
+                print(f"{path}: dm-clrs computes other values", file=sys.stderr)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -41,17 +41,17 @@ def main():
         for path, size, is_same in network_fixtures(arguments.folder / "networks", arguments.check):
             if not is_same:
                 different += 1
-                print(f"{path}: the reference computes other values", file=sys.stderr)
+                print(f"{path}: dm-clrs computes other values", file=sys.stderr)
             elif not arguments.check:
                 print(f"{path}: {size} bytes", flush=True)
             files += 1
-    print(f"{files} files, {different} different from the reference" if arguments.check else f"{files} files")
+    print(f"{files} files, {different} different from dm-clrs" if arguments.check else f"{files} files")
     if different:
         sys.exit("to record the new values: cargo xtask goldens")
 
 
 def json_goldens(kinds):
-    """Path and content of every JSON file of these kinds. Importing a recorder imports the reference, so only those needed are."""
+    """Path and content of every JSON file of these kinds. Importing a recorder imports dm-clrs, so only those needed are."""
     for kind in kinds:
         if kind == "networks":
             continue  # safetensors, not JSON
@@ -64,7 +64,7 @@ def json_goldens(kinds):
 
 
 def network_fixtures(folder, check):
-    """Path and size of every fixture, and whether it agrees with the reference, which rewritten ones do."""
+    """Path and size of every fixture, and whether it agrees with dm-clrs, which rewritten ones do."""
     import record_networks
 
     return record_networks.check(folder) if check else record_networks.record(folder)

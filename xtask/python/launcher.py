@@ -1,6 +1,6 @@
 """Runs commands for another process and measures them. Reads one JSON list of arguments per line, writes one JSON object per line.
 
-The peak memory of a child process starts at that of the process it was forked from, so a process that has imported the reference
+The peak memory of a child process starts at that of the process it was forked from, so a process that has imported dm-clrs
 cannot measure a small program. This one imports almost nothing.
 """
 import json

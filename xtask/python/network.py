@@ -1,4 +1,4 @@
-"""The reference's network on one batch: parameters, loss, gradients and predictions as named arrays.
+"""dm-clrs's network on one batch: parameters, loss, gradients and predictions as named arrays.
 
 A *case* is a dictionary of settings (`DEFAULTS`; the flags of `clrs.examples.run` under shorter names). Randomness that another
 program cannot reproduce is removed: parameters are recorded, dropout is off, the teacher-forcing probability is 0 or 1, and the
@@ -59,7 +59,7 @@ GUMBEL = False
 """Whether the logits of permutations get noise in training."""
 
 
-# In training the reference adds Gumbel noise to the logits of permutations. Other programs cannot reproduce it, so it is removed.
+# In training dm-clrs adds Gumbel noise to the logits of permutations. Other programs cannot reproduce it, so it is removed.
 def _without_noise(log_sinkhorn):
     def without_noise(*args, noise_rng_key, **options):
         return log_sinkhorn(*args, noise_rng_key=noise_rng_key if GUMBEL else None, **options)
@@ -118,7 +118,7 @@ class Batches:
 
 
 def build_model(case, specs, batches, grad_clip=1.0):
-    """The reference's model of one or several algorithms, with its initial parameters."""
+    """dm-clrs's model of one or several algorithms, with its initial parameters."""
     encode_hints, decode_hints = HINT_MODES[case["hint_mode"]]
     factory = processors.get_processor_factory(
         case["processor"], use_ln=case["layer_norm"], nb_triplet_fts=case["triplet_features"], nb_heads=case["heads"]
@@ -245,7 +245,7 @@ def search(case, tries, attempt):
 
 def record(settings, tries=TRIES, phases=PHASES):
     """Arrays and metadata of a case. With `tries` 0 the seed is taken as it is. Without phases, only parameters and the batch are
-    recorded, and the reference computes nothing that grows with the batch."""
+    recorded, and dm-clrs computes nothing that grows with the batch."""
     compiled = None
 
     def attempt(case, measure):
@@ -267,7 +267,7 @@ def record(settings, tries=TRIES, phases=PHASES):
 
 
 def record_training(settings, tries=TRIES, steps=20):
-    """Training steps of the reference, from its initial parameters."""
+    """Training steps of dm-clrs, from its initial parameters."""
 
     def attempt(case, measure):
         source = Batches(case)
@@ -297,7 +297,7 @@ def train(model, params, batches):
 
 
 def record_optimizer(settings, tries=TRIES, steps=20):
-    """Updates of the reference's optimizer, with gradients on both sides of the clipping norm and some that are zero."""
+    """Updates of dm-clrs's optimizer, with gradients on both sides of the clipping norm and some that are zero."""
     del tries  # updates have no ties
     random = np.random.RandomState(settings["seed"])
     draw = lambda scale: {

@@ -1,4 +1,4 @@
-"""Times training and evaluation of the reference on one batch, compiled as in `clrs.examples.run`."""
+"""Times training and evaluation of dm-clrs on one batch, compiled as in `clrs.examples.run`."""
 import os
 import resource
 import statistics

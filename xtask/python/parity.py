@@ -1,8 +1,8 @@
-"""Compares `clrs sample` with the reference, array by array: names, order, dtype, shape and values.
+"""Compares `clrs sample` with dm-clrs, array by array: names, order, dtype, shape and values.
 
-`parity.py --clrs BINARY` runs the cases of parity_cases.py. Where the reference fails, ours must exit with code 2. Values must
+`parity.py --clrs BINARY` runs the cases of parity_cases.py. Where dm-clrs fails, ours must exit with code 2. Values must
 have the same bits, except for three probes that depend on cosine, sine and arc tangent, which are compared within 1e-12. With one
-node the reference drops the node axis of inputs and outputs; only values are compared then.
+node dm-clrs drops the node axis of inputs and outputs; only values are compared then.
 """
 import argparse
 import itertools
@@ -51,13 +51,13 @@ class Totals:
     """Counts and times for the last line."""
 
     def __init__(self):
-        self.equal = self.refused = self.arrays = self.values = 0
+        self.equal = self.rejected = self.arrays = self.values = 0
         self.reference = self.ours = 0.0
 
     def __str__(self):
         return (
-            f"equal: {self.equal} cases with {self.arrays} arrays of {self.values} values; refused by both: {self.refused}; "
-            f"the reference took {self.reference:.1f} s, ours {self.ours:.1f} s in {self.equal + self.refused} processes"
+            f"equal: {self.equal} cases with {self.arrays} arrays of {self.values} values; rejected by both: {self.rejected}; "
+            f"dm-clrs took {self.reference:.1f} s, ours {self.ours:.1f} s in {self.equal + self.rejected} processes"
         )
 
 
@@ -77,8 +77,8 @@ def compare(case, binary, path, totals):
     if isinstance(expected, Exception):
         if ours.returncode != USER_ERROR or len(ours.stderr.strip().splitlines()) != 1:
             name = type(expected).__name__
-            return [f"the reference refuses ({name}: {expected}), ours exits {ours.returncode}: {ours.stderr.strip()}"]
-        totals.refused += 1
+            return [f"dm-clrs rejects ({name}: {expected}), ours exits {ours.returncode}: {ours.stderr.strip()}"]
+        totals.rejected += 1
         return []
     if ours.returncode:
         return [f"ours exits {ours.returncode}: {ours.stderr.strip()}"]
@@ -91,7 +91,7 @@ def compare(case, binary, path, totals):
 
 
 def reference_arrays(case):
-    """The arrays of the reference, by the names that `clrs sample` uses."""
+    """The arrays of dm-clrs, by the names that `clrs sample` uses."""
     options = dict(case.options)
     # Ours accepts a number for a list of one.
     if "p" in options and not isinstance(options["p"], tuple):
@@ -137,7 +137,7 @@ def differences(algorithm, expected, found):
             found_differences.append(f"arrays {of(found)}, reference {of(expected)}")
     for name in expected.keys() & found.keys():
         theirs, ours = expected[name], found[name]
-        # With one node the reference drops axes.
+        # With one node dm-clrs drops axes.
         prefix = name.split("/")[0] + "/" if name.startswith("next_") else ""
         nodes = found[f"{prefix}input/pos"].shape[-1] if f"{prefix}input/pos" in found else None
         if nodes == 1 and theirs.size == ours.size:

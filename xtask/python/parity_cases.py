@@ -6,7 +6,7 @@ from reference import ALGORITHMS, specs
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One call of `clrs sample` and the equivalent call of the reference."""
+    """One call of `clrs sample` and the equivalent call of dm-clrs."""
 
     algorithm: str
     size: int
@@ -39,19 +39,19 @@ STRINGS = ("naive_string_matcher", "kmp_matcher")
 HULLS = ("graham_scan", "jarvis_march")
 SORTS = tuple(name for name, spec in specs.SPECS.items() if any(t == "should_be_permutation" for _, _, t in spec.values()))
 PRED_AS_INPUT = tuple(name for name, spec in specs.SPECS.items() if "pred_h" in spec and name not in (*SORTS, "quickselect"))
-# The order of equal keys is that of the reference's default sort, which differs between CPUs.
+# The order of equal keys is that of dm-clrs's default sort, which differs between CPUs.
 SORTED_BY_ARGSORT = (
     "activity_selector", "task_scheduling", "mst_kruskal", "mst_prim", "dijkstra", "strongly_connected_components"
 )
 
 RANGE = (("low", (-2.5, 0.25)), ("high", (1.75, 40.0)))
-# At least 0, since the reference takes the square root of a product; low below high, since equal weights are ties.
+# At least 0, since dm-clrs takes the square root of a product; low below high, since equal weights are ties.
 WEIGHTS = (("low", (0.25, 0.6)), ("high", (0.75, 20.0)))
 P = (("p", ((0.1, 0.9), 0.35, (0.5, 0.2, 0.7, 0.0, 1.0))),)
 
 OPTIONS = {
     **{name: RANGE for name in (*SORTS, "quickselect", "minimum", "binary_search")},
-    "matrix_chain_order": WEIGHTS,  # the reference accepts negative dimensions, ours refuses them
+    "matrix_chain_order": WEIGHTS,  # dm-clrs accepts negative dimensions, ours rejects them
     "find_maximum_subarray": (("low", (-5.0, 0.0)), ("high", (0.5, 3.0))),
     "find_maximum_subarray_kadane": (("low", (-5.0, 0.0)), ("high", (0.5, 3.0))),
     "lcs_length": (("length_2", (3, 9)), ("chars", (2, 1))),
@@ -85,7 +85,7 @@ OUTGROWN = ("quickselect", 10, 15)
 
 
 def small():
-    """The matrix of `cargo xtask test`. It takes half a minute, nearly all of it in the reference."""
+    """The matrix of `cargo xtask test`. It takes half a minute, nearly all of it in dm-clrs."""
     for algorithm in ALGORITHMS:
         for size in range(1, 9):
             yield Case(algorithm, size, seed=size, count=20)
@@ -97,7 +97,7 @@ def small():
         yield Case(algorithm, 5, seed=4, stream=True, next=(3, 4))
         yield from truncated(algorithm, size=7, count=6)
     yield from streams()
-    yield from refused()
+    yield from rejected()
     yield from transformed()
 
 
@@ -141,8 +141,8 @@ def streams():
     yield Case(algorithm, size, seed=seed, stream=True, track_max_steps=True, next=(40, 40, 40, 1))
 
 
-def refused():
-    """Cases in which the reference fails. Ours must report a user error."""
+def rejected():
+    """Cases in which dm-clrs fails. Ours must report a user error."""
     yield Case("bfs", 5, seed=1, count=3, next=(4,))
     yield Case("lcs_length", 8, seed=1, options=(("chars", 9),))
     for algorithm in STRINGS:

@@ -12,7 +12,7 @@ import statistics
 from compare_training import MB, PHASES, geometric_mean
 
 HEAD = """\
-| algorithm | processor | nodes | reference, ms | ours, ms | ratio | reference, MB | ours, MB | share of peak |
+| algorithm | processor | nodes | dm-clrs, ms | clrs, ms | ratio | dm-clrs, MB | clrs, MB | fraction of peak |
 |---|---|--:|--:|--:|--:|--:|--:|--:|"""
 
 

@@ -1,10 +1,10 @@
-"""Records results of the reference's network as fixtures: golden/networks/CASE.safetensors, or any case from the command line.
+"""Records results of dm-clrs's network as fixtures: golden/networks/CASE.safetensors, or any case from the command line.
 
     record_networks.py --case '{"algorithm": "bfs", "processor": "mpnn"}' --out FILE     record it; prints its seed as JSON
     record_networks.py --case '{"algorithm": "bfs", "processor": "mpnn"}' --time 20      time it; prints JSON
 
 `--only evaluation` omits loss, gradients and training, `--only training` everything else. With `--no-outcome` a fixture contains
-only parameters and the batch, for cases that the reference cannot compute.
+only parameters and the batch, for cases that dm-clrs cannot compute.
 
 All tensors of a fixture are float32: `param/MODULE/NAME` and their gradients `grad/..`; the `loss`; the batch after the
 transforms, `input/NAME`, `hint/NAME`, `output/NAME`, `lengths`; of an evaluation `eval/NAME`, the decoded outputs, `hard/NAME`,
@@ -67,7 +67,7 @@ def recorders():
 
 
 def record(folder):
-    """Rewrites the fixtures that disagree with the reference; yields the path and size of each, and `True`.
+    """Rewrites the fixtures that disagree with dm-clrs; yields the path and size of each, and `True`.
 
     The last digits depend on the machine, and safetensors writes metadata in any order, so rewriting the others would change files
     for no reason.
@@ -82,7 +82,7 @@ def record(folder):
 
 
 def check(folder):
-    """Yields the path and size of each fixture, and whether it agrees with the reference."""
+    """Yields the path and size of each fixture, and whether it agrees with dm-clrs."""
     network.compile_fast()
     unexpected = set(folder.glob("*.safetensors"))
     for name, settings, recorder in recorders():
@@ -93,7 +93,7 @@ def check(folder):
 
 
 def same(path, settings, recorder):
-    """Whether a fixture agrees with the reference, with its seed: which seed is the first without near-ties may depend on the machine."""
+    """Whether a fixture agrees with dm-clrs, with its seed: which seed is the first without near-ties may depend on the machine."""
     if not path.exists():
         return False
     with safe_open(path, "numpy") as file:

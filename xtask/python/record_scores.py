@@ -1,7 +1,7 @@
-"""Scores of the reference's `evaluate` and `evaluate_hints`: golden/scores.json.
+"""Scores of dm-clrs's `evaluate` and `evaluate_hints`: golden/scores.json.
 
-The name of a case says what it tests. Predictions are soft where a network's are. NaN scores are null; a case that the reference
-refuses has an `error` instead of a `result`.
+The name of a case says what it tests. Predictions are soft where a network's are. NaN scores are null; a case that dm-clrs
+rejects has an `error` instead of a `result`.
 """
 import numpy as np
 
@@ -141,7 +141,7 @@ def hint_cases():
         return random.randint(0, 2, shape) if kind == "pointer" else soft(random, shape)
 
     def hints(lengths, steps, permutation=False):
-        """One hint of every kind; zeros from a sample's length on, as the reference pads."""
+        """One hint of every kind; zeros from a sample's length on, as dm-clrs pads."""
         node, edge = (steps, len(lengths), NODES), (steps, len(lengths), NODES, NODES)
         truth = [
             ("s", "node", "scalar", random.uniform(size=node)),

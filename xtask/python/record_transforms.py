@@ -1,6 +1,6 @@
-"""Results of the reference's transforms of batches: golden/transforms.json.
+"""Results of dm-clrs's transforms of batches: golden/transforms.json.
 
-Each case contains the sampled batches before the transform and the batches after it. A case that the reference refuses has an
+Each case contains the sampled batches before the transform and the batches after it. A case that dm-clrs rejects has an
 `error` instead of `after`. Dtypes are recorded too: permutations become float32.
 """
 import copy
@@ -53,7 +53,7 @@ def case(transform, algorithm, size, batches, seed=5, **settings):
 
 
 def until_exhausted(batches):
-    """The reference's generators end in a RuntimeError when their source does."""
+    """dm-clrs's generators end in a RuntimeError when their source does."""
     while True:
         try:
             yield next(batches)

@@ -1,4 +1,4 @@
-"""Imports the reference without its warnings, for all other scripts. As a script, prints the installed versions."""
+"""Imports dm-clrs without its warnings, for all other scripts. As a script, prints the installed versions."""
 import contextlib
 import os
 import platform

@@ -1,10 +1,10 @@
-"""Trains the reference with the recipe `paper-2022`.
+"""Trains dm-clrs with the recipe `paper-2022`.
 
     train_reference.py ALGORITHM --out FOLDER [--processor mpnn] [--steps 10000] [--seed 1] [--every 500]
 
 The batches are those of `clrs train`: the training set in its order, epoch after epoch. Prints the loss as a line of JSON and
-writes the pickle `STEP.pkl` every `--every` steps, from step 0. `clrs eval` evaluates the parameters faster than the reference
-does (docs/weights.md). The recipe passes gradients through fed-back scalar hints; this version of the reference stops them, so
+writes the pickle `STEP.pkl` every `--every` steps, from step 0. `clrs eval` evaluates the parameters faster than dm-clrs
+does (docs/weights.md). The recipe passes gradients through fed-back scalar hints; this version of dm-clrs stops them, so
 algorithms with scalar hints train differently.
 """
 import argparse

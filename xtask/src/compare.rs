@@ -1,4 +1,4 @@
-//! `cargo xtask compare`: measures time and memory beside the reference.
+//! `cargo xtask compare`: measures time and memory next to those of dm-clrs.
 
 use std::path::{Path, PathBuf};
 
@@ -51,13 +51,13 @@ pub(crate) struct TrainingArguments {
     /// Samples drawn on the fly as for the generalist, or those of the benchmark (its training set at 16 nodes, its test set at 64)
     #[arg(long, default_value = "generalist", value_parser = ["generalist", "canonical"])]
     data: String,
-    /// Only training or only evaluation; training at 64 nodes takes the reference minutes and many GB
+    /// Only training or only evaluation; training at 64 nodes takes dm-clrs minutes and many GB
     #[arg(long, value_parser = ["training", "evaluation"])]
     only: Option<String>,
     /// Seeds to try for a case without near-ties; 0 takes the seed as it is, and differences may then be ties
     #[arg(long, default_value_t = 20)]
     tries: usize,
-    /// Memory limit of the reference in GB [default: four fifths of the available memory]
+    /// Memory limit of dm-clrs in GB [default: four fifths of the available memory]
     #[arg(long, value_name = "GB")]
     memory: Option<f64>,
     /// Run ours without fused operations

@@ -1,4 +1,4 @@
-//! `cargo xtask devices`: compares networks on a GPU, or on a software driver, with the reference and with the CPU.
+//! `cargo xtask devices`: compares networks on a GPU, or on a software driver, with dm-clrs and with the CPU.
 
 use std::ffi::OsString;
 use std::fs;

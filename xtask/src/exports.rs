@@ -1,4 +1,4 @@
-//! `cargo xtask exports`: reads exported files with the programs they are for: the reference's client, `NumPy`, `datasets`,
+//! `cargo xtask exports`: reads exported files with the programs they are for: dm-clrs's client, `NumPy`, `datasets`,
 //! `TensorBoard`.
 
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::reference::Reference;
 /// Algorithms with small sets, whose probes together have every location and kind.
 const QUICK: &str = "bfs,insertion_sort,lcs_length";
 
-/// Exports sets of the benchmark and compares them with the reference; without names, a few small ones. Then trains a small
+/// Exports sets of the benchmark and compares them with dm-clrs; without names, a few small ones. Then trains a small
 /// network and compares its `TensorBoard` events with its metrics.
 pub(crate) fn compare(algorithms: &[String]) -> Result<()> {
     let reference = Reference::prepare()?;

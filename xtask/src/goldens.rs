@@ -1,4 +1,4 @@
-//! `cargo xtask goldens`: records results of the reference in `golden/`, for tests that run without it.
+//! `cargo xtask goldens`: records results of dm-clrs in `golden/`, for tests that run without it.
 
 use anyhow::Result;
 use clap::ValueEnum;

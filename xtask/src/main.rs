@@ -1,6 +1,6 @@
 //! The project's commands: `cargo xtask COMMAND`.
 //!
-//! `test` is the command that CI runs. Comparisons are with the reference, dm-clrs, which `reference` installs into a virtual
+//! `test` is the command that CI runs. Comparisons are with dm-clrs, which `reference` installs into a virtual
 //! environment outside the clone. Their Python part is in `xtask/python`; the commands here prepare the environment and run it.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands print to a terminal")]
@@ -33,13 +33,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run everything that CI runs: formatting, lints, tests, documentation, comparisons with the reference
+    /// Run everything that CI runs: formatting, lints, tests, documentation, comparisons with dm-clrs
     Test {
         /// Run only this stage
         #[arg(long)]
         only: Option<test::Stage>,
     },
-    /// Time every kernel: microseconds, rate, and share of the machine's peak
+    /// Time every kernel: microseconds, rate, and fraction of the machine's peak
     Bench {
         /// Only kernels whose names contain this
         #[arg(default_value = "")]
@@ -48,12 +48,12 @@ enum Task {
         #[arg(long, default_value_t = 20)]
         seconds: u32,
     },
-    /// Measure time and memory beside the reference
+    /// Measure time and memory next to those of dm-clrs
     Compare {
         #[command(subcommand)]
         comparison: compare::Comparison,
     },
-    /// Build for a GPU, compare networks there with fixtures of the reference, and train one
+    /// Build for a GPU, compare networks there with fixtures of dm-clrs, and train one
     ///
     /// Without a GPU, wgpu runs on a software Vulkan driver. On Debian and Ubuntu, it is installed if the user is root.
     Devices {
@@ -61,7 +61,7 @@ enum Task {
         #[arg(long, value_enum, default_value_t = devices::Device::Wgpu)]
         device: devices::Device,
     },
-    /// Record results of the reference in golden/
+    /// Record results of dm-clrs in golden/
     Goldens {
         /// Kinds of goldens [default: all]
         kinds: Vec<goldens::Golden>,
@@ -69,7 +69,7 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Read exported files with the programs they are for: the reference's client, `NumPy`, `datasets`, `TensorBoard`
+    /// Read exported files with the programs they are for: dm-clrs's client, `NumPy`, `datasets`, `TensorBoard`
     Exports {
         /// Algorithms, comma-separated [default: a few small ones]
         #[arg(long, value_delimiter = ',')]
@@ -92,7 +92,7 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Compare `clrs sample` with the reference, array by array
+    /// Compare `clrs sample` with dm-clrs, array by array
     Parity {
         /// Large sizes, more seeds, every value of every option; takes minutes
         #[arg(long)]
@@ -101,7 +101,7 @@ enum Task {
         #[arg(long, value_delimiter = ',')]
         algorithms: Vec<String>,
     },
-    /// Install the reference into a virtual environment and print the path of its Python
+    /// Install dm-clrs into a virtual environment and print the path of its Python
     Reference,
     /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
     Sanitize,

@@ -1,4 +1,4 @@
-//! `cargo xtask parity`: compares `clrs sample` with the reference, array by array.
+//! `cargo xtask parity`: compares `clrs sample` with dm-clrs, array by array.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! The reference, dm-clrs, in a virtual environment.
+//! dm-clrs, in a virtual environment.
 //!
 //! The environment is in a cache folder outside the clone, named by the hash of the requirements: other pins get another
 //! environment. A stamp file marks complete ones; after an interruption the environment is created again. A lock file makes
@@ -31,7 +31,7 @@ impl Reference {
         let name = format!("reference-{:016x}", hash(REQUIREMENTS));
         let (folder, lock) = (cache.join(&name), cache.join(format!("{name}.lock")));
         let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()))?;
-        lock.lock().context("cannot lock the environment of the reference")?;
+        lock.lock().context("cannot lock the environment of dm-clrs")?;
 
         let reference = Reference { python: folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }) };
         let stamp = folder.join("complete");
@@ -59,13 +59,13 @@ impl Reference {
 
     fn install(&self, folder: &Path) -> Result<()> {
         let base = find_python()?;
-        eprintln!("installing the reference into {} (takes minutes the first time)", folder.display());
+        eprintln!("installing dm-clrs into {} (takes minutes the first time)", folder.display());
         run(Command::new(base).args(["-m", "venv"]).arg(folder))?;
         let requirements = root().join("xtask/python/requirements.txt");
         let mut pip = Command::new(&self.python);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(requirements);
-        run(&mut pip).context("cannot install the reference; is a Python package index reachable?")?;
-        run(self.script("reference.py").stdout(Stdio::null())).context("the reference is installed but does not start")
+        run(&mut pip).context("cannot install dm-clrs; is a Python package index reachable?")?;
+        run(self.script("reference.py").stdout(Stdio::null())).context("dm-clrs is installed but does not start")
     }
 }
 
@@ -81,7 +81,7 @@ fn find_python() -> Result<PathBuf> {
     let names = std::iter::once("python3".to_owned()).chain(MINORS.map(|minor| format!("python3.{minor}")));
     names.map(PathBuf::from).find(|name| version(name).is_some_and(|minor| MINORS.contains(&minor))).ok_or_else(|| {
         anyhow!(
-            "the reference needs Python 3.{first} to 3.{last} with `venv` and `ensurepip`; install one (on Debian also \
+            "dm-clrs needs Python 3.{first} to 3.{last} with `venv` and `ensurepip`; install one (on Debian also \
              the package python3-venv), or set PYTHON to its path"
         )
     })

@@ -24,9 +24,9 @@ pub(crate) enum Stage {
     Tests,
     /// The documentation builds without warnings
     Docs,
-    /// The goldens agree with the reference
+    /// The goldens agree with dm-clrs
     Goldens,
-    /// `clrs sample` agrees with the reference
+    /// `clrs sample` agrees with dm-clrs
     Parity,
     /// Other programs read exported files and training metrics
     Exports,

@@ -1,11 +1,12 @@
 //! Arguments that several verbs share.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-
 #[cfg(feature = "networks")]
-use anyhow::bail;
-use anyhow::{Context, Result, ensure};
+use std::path::Path;
+
+use anyhow::Result;
+#[cfg(feature = "networks")]
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clrs::sampling::SamplerOptions;
@@ -16,10 +17,11 @@ use clrs_nn::{
     eval::trained::{Checkpoint, OpenModelError, TrainedModel},
     exec::device::{self, Device},
     exec::isa::Isa,
+    run::directory,
     run::error::RunError,
+    run::status::{RunStatus, Status},
 };
 use clrs_store::OnExisting;
-use serde::Serializer;
 
 /// Looks up an algorithm.
 pub(crate) fn algorithm(name: &str) -> Result<&'static dyn AnyAlgorithm> {
@@ -29,7 +31,7 @@ pub(crate) fn algorithm(name: &str) -> Result<&'static dyn AnyAlgorithm> {
     })
 }
 
-/// Parses names of which shells can complete the known ones. Others pass too: the verb refuses them with a suggestion, in one
+/// Parses names of which shells can complete the known ones. Others pass too: the verb rejects them with a suggestion, in one
 /// line.
 #[derive(Clone)]
 pub(crate) struct Name(fn() -> Vec<&'static str>);
@@ -81,38 +83,12 @@ pub(crate) fn sampler_options(texts: &[String]) -> Result<SamplerOptions> {
     Ok(SamplerOptions::parse(texts.iter().map(String::as_str))?)
 }
 
-/// Files of sets: all of a directory by name, or the given one.
-pub(crate) fn set_files(path: &Path) -> Result<Vec<PathBuf>> {
-    let cannot_read = || format!("cannot read {}", path.display());
-    let metadata = path.metadata().with_context(cannot_read)?;
-    if metadata.is_file() {
-        return Ok(vec![path.into()]);
-    }
-    ensure!(metadata.is_dir(), "{}: neither a regular file nor a directory", path.display());
-    let mut files = Vec::new();
-    for entry in path.read_dir().with_context(cannot_read)? {
-        let file = entry.with_context(cannot_read)?.path();
-        let is_hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if !is_hidden && file.extension().is_some_and(|extension| extension == "arrow") {
-            files.push(file);
-        }
-    }
-    files.sort();
-    ensure!(!files.is_empty(), "no sets (*.arrow) in {}; `clrs generate --out {0}` creates some", path.display());
-    Ok(files)
-}
-
 /// What `--force` means.
 pub(crate) fn on_existing(force: bool) -> OnExisting {
     if force { OnExisting::Replace } else { OnExisting::Fail }
 }
 
-/// Serializes a path that may not be UTF-8.
-pub(crate) fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&path.to_string_lossy())
-}
-
-/// Refuses to write to an existing file in the directory of a run: `--force` would destroy what is being read.
+/// Rejects an existing file in the directory of a run as output: `--force` would destroy what is being read.
 #[cfg(feature = "networks")]
 pub(crate) fn ensure_outside_run(path: &Path, run: &Path) -> Result<()> {
     let Ok(file) = path.canonicalize() else { return Ok(()) };
@@ -123,10 +99,29 @@ pub(crate) fn ensure_outside_run(path: &Path, run: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Rejects a checkpoint that is neither `best` nor `last` nor a file.
+#[cfg(feature = "networks")]
+pub(crate) fn ensure_checkpoint_exists(checkpoint: &Checkpoint) -> Result<()> {
+    if let Checkpoint::File(path) = checkpoint {
+        ensure!(path.exists(), "--checkpoint {}: neither `best` nor `last` nor a file", path.display());
+    }
+    Ok(())
+}
+
 /// Opens the network of a run.
 #[cfg(feature = "networks")]
 pub(crate) fn open_model(run: &Path, checkpoint: &Checkpoint, device: &Device) -> Result<TrainedModel> {
     match TrainedModel::open_with(run, checkpoint, &Registries::builtin(), device) {
+        Err(error @ OpenModelError::NoCheckpoint { .. }) => Err(match RunStatus::read(run) {
+            Ok(Some(RunStatus { status: Status::Failed, step, error, .. })) => {
+                let reason = error.map(|reason| format!(" ({reason})")).unwrap_or_default();
+                let last = run.join(directory::LAST).exists() && *checkpoint == Checkpoint::Best;
+                let advice = if last { "; `--checkpoint last` selects its last checkpoint" } else { "" };
+                let run = run.display();
+                anyhow::anyhow!("{run}: no {checkpoint} checkpoint, the run failed after step {step}{reason}{advice}")
+            }
+            _ => error.into(),
+        }),
         Err(error @ OpenModelError::Run(RunError::Format(_))) if matches!(checkpoint, Checkpoint::File(_)) => {
             bail!("{error}; parameters without a checkpoint are for `clrs train --weights`")
         }

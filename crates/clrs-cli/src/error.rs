@@ -1,9 +1,11 @@
-//! Errors as they are printed: one line, with the way out.
+//! Errors as they are printed: one line that says what is wrong and how to fix it.
 
 use std::error::Error;
-use std::io;
+use std::{fmt, io};
 
 use anyhow::{Result, anyhow};
+#[cfg(feature = "networks")]
+use clrs_nn::data::error::DataError;
 use clrs_store::generate::GenerateError;
 use clrs_store::{StoreError, StoreErrorKind};
 
@@ -28,6 +30,34 @@ impl<T> Advise<T> for Result<T, GenerateError> {
 
 fn advise(helps: bool, error: impl Error + Send + Sync + 'static) -> anyhow::Error {
     if helps { anyhow!("{error}; --force replaces it") } else { error.into() }
+}
+
+/// The work was stopped by Ctrl-C. The text says how to continue.
+#[derive(Debug)]
+pub(crate) struct Interrupted(pub(crate) String);
+
+impl Interrupted {
+    /// The exit code, as shells have it: 128 and the number of the signal.
+    pub(crate) const EXIT_CODE: u8 = 130;
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Interrupted {}
+
+/// An error of loading samples, with the command that writes a missing set.
+#[cfg(feature = "networks")]
+pub(crate) fn advise_generate(error: DataError) -> anyhow::Error {
+    if let DataError::Store(StoreError { path, kind: StoreErrorKind::MissingSet { name }, .. }) = &error
+        && let Some((algorithm, split)) = name.rsplit_once('_')
+    {
+        return anyhow!("{error}; `clrs generate --algorithms {algorithm} --name {split} --out {}` writes it", path.display());
+    }
+    error.into()
 }
 
 /// Whether the output could not be written because its reader has gone.

@@ -3,7 +3,6 @@
 
 mod arguments;
 mod error;
-mod memory;
 mod progress;
 mod table;
 mod verbs;
@@ -13,6 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use error::Interrupted;
 use verbs::Verb;
 
 #[cfg(feature = "networks")]
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "clrs: {}", error::one_line(&error));
-            ExitCode::from(USER_ERROR)
+            ExitCode::from(if error.is::<Interrupted>() { Interrupted::EXIT_CODE } else { USER_ERROR })
         }
     }
 }

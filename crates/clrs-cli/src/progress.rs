@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use clrs_store::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::error::Interrupted;
+
 /// Set by Ctrl-C; a second Ctrl-C ends the program at once.
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -181,7 +183,7 @@ fn stop_on_ctrl_c() {
     ONCE.call_once(|| {
         let handler = || {
             if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
+                std::process::exit(Interrupted::EXIT_CODE.into());
             }
         };
         // Without a handler, Ctrl-C ends the program: files are still complete or absent.

@@ -1,11 +1,12 @@
-//! Evaluating runs as a user does: on every kind of set, with every kind of output, and with everything that is refused.
+//! Evaluating runs as a user does: on every kind of set, with every kind of output, and with everything that is rejected.
 #![cfg(feature = "networks")]
 
 mod common;
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
-use common::{refusal, run_in, stdout, text, train};
+use common::{rejection, run_in, stdout, text, train};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -23,7 +24,7 @@ fn json(dir: &Path, arguments: &[&str]) -> Value {
 }
 
 fn error(dir: &Path, arguments: &[&str]) -> String {
-    refusal(&run_in(dir, &[&["eval", "--quiet"], arguments].concat()))
+    rejection(&run_in(dir, &[&["eval", "--quiet"], arguments].concat()))
 }
 
 #[test]
@@ -120,23 +121,28 @@ fn files_are_written_and_replaced_only_by_force() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_is_refused_in_one_line() {
+fn what_cannot_be_evaluated_is_rejected_in_one_line() {
     let dir = trained(&[("a", &["algorithms=bfs"]), ("wide", &["algorithms=bfs", "hidden=16"]), ("dfs", &["algorithms=dfs"])]);
     let at = dir.path();
     assert!(error(at, &["nowhere"]).contains("nowhere: not a run directory"));
-    assert!(error(at, &["a", "a"]).contains("a is given twice"));
+    assert!(error(at, &["a", "./a"]).contains("clrs: ./a is given twice"));
     let wide = error(at, &["a", "--checkpoint", "wide/best.safetensors"]);
     assert!(wide.contains("wide/best.safetensors: `processor/") && wide.contains("has shape"), "{wide}");
     let other = error(at, &["a", "--checkpoint", "dfs/best.safetensors"]);
     assert!(other.contains("the checkpoint is of dfs, the recipe of bfs"), "{other}");
-    assert!(error(at, &["a", "--checkpoint", "nothing.safetensors"]).contains("nothing.safetensors: "));
+    let bset = error(at, &["a", "--checkpoint", "bset"]);
+    assert!(bset.contains("--checkpoint bset: neither `best` nor `last` nor a file"), "{bset}");
     assert!(error(at, &["a", "--sizes", "0"]).contains("bfs: size 0 is too small"));
     assert!(error(at, &["a", "--sizes", "8", "--set", "bits=3"]).contains("bfs has no option `bits`"));
     assert!(error(at, &["a", "--sizes", "8", "--count", "0"]).contains("--count must be at least 1"));
     assert!(error(at, &["a", "--batch-size", "0"]).contains("--batch-size must be at least 1"));
     assert!(error(at, &["a", "--algorithms", "dfs"]).contains("no run is trained on `dfs`"));
     assert!(error(at, &["a", "--data", "clrs31"]).contains("clrs31: not a directory"));
-    assert!(error(at, &["a", "--data", "a"]).contains("no set `bfs_test`"), "a directory without sets");
+    let missing = error(at, &["a", "--data", "a"]);
+    assert!(
+        missing.contains("no set `bfs_test`") && missing.contains("`clrs generate --algorithms bfs --name test --out "),
+        "{missing}"
+    );
 
     let best: PathBuf = at.join("a/best.safetensors");
     let bytes = std::fs::read(&best).expect("a checkpoint");
@@ -151,6 +157,55 @@ fn what_cannot_be_evaluated_is_refused_in_one_line() {
     let recipe = std::fs::read_to_string(&config).expect("a recipe");
     std::fs::write(&config, recipe.replace("\"bfs\"", "\"bsf\"")).expect("written");
     assert!(error(at, &["a"]).contains("a/config.toml: unknown algorithm `bsf`; did you mean `bfs`?"));
+}
+
+#[test]
+fn a_run_that_cannot_be_opened_does_not_keep_others_from_being_evaluated() {
+    let dir = trained(&[("a", &["algorithms=bfs"]), ("b", &["algorithms=bfs", "seed=2"])]);
+    let at = dir.path();
+    let wild = ["train", "--quiet", "--algorithms", "bfs", "--set", "learning_rate=1e30", "--set", "hidden=8"];
+    rejection(&run_in(at, &[&wild[..], &["--set", "lengths=4", "--set", "val_samples=4", "--out", "failed"]].concat()));
+
+    let eval = ["--sizes", "5", "--count", "3"];
+    let single = error(at, &[&["failed"], &eval[..]].concat());
+    assert!(single.contains("failed: no best checkpoint, the run failed after step "), "{single}");
+    assert!(single.contains("; `--checkpoint last` selects its last checkpoint"), "{single}");
+
+    let mixed = ["eval", "--quiet", "--json", "a", "failed", "nowhere", "b", "--examples", "e.jsonl"];
+    let output = run_in(at, &[&mixed[..], &eval[..]].concat());
+    let lines = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{lines}");
+    let expected = [single.trim_end(), "clrs: nowhere: not a run directory (no config.toml)", "clrs: 2 of 4 runs not evaluated"];
+    assert_eq!(lines.lines().collect::<Vec<_>>(), expected);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let runs: Vec<&str> = report["results"].as_array().expect("a list").iter().filter_map(|row| row["run"].as_str()).collect();
+    assert_eq!(runs, ["a", "b"]);
+    assert_eq!(std::fs::read_to_string(at.join("e.jsonl")).expect("written").lines().count(), 6);
+
+    let none = run_in(at, &["eval", "--quiet", "failed", "nowhere"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).ends_with("clrs: none of 2 runs can be evaluated\n"), "{}", text(&none.stderr));
+    assert!(none.stdout.is_empty());
+}
+
+/// The first evaluation has begun to write its examples when the interrupt arrives; the second takes much longer.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_an_evaluation_with_exit_code_130() {
+    let dir = trained(&[("a", &["algorithms=bfs"])]);
+    let arguments = ["eval", "a", "--quiet", "--sizes", "4,64", "--count", "2000", "--batch-size", "4", "--examples", "e.jsonl"];
+    let mut command = common::clrs(&arguments);
+    let command = command.current_dir(dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let is_written = |path: &Path| {
+        path.extension().is_some_and(|extension| extension == "partial") && path.metadata().is_ok_and(|file| file.len() > 0)
+    };
+    let files = || std::fs::read_dir(dir.path()).expect("a directory").flatten().map(|entry| entry.path());
+    assert!(common::wait_until(&mut child, || files().any(|path| is_written(&path))));
+    let output = common::interrupt(child);
+    assert!(common::interruption(&output).contains("stopped after 1 of 2 evaluations"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("n=4") && !text(&output.stdout).contains("n=64"), "{}", text(&output.stdout));
+    assert_eq!(files().count(), 1, "the run alone");
 }
 
 #[test]
@@ -190,20 +245,20 @@ fn predicted_trajectories_are_traces_that_can_be_read_back() {
 }
 
 #[test]
-fn files_that_cannot_be_written_are_refused_before_the_work() {
+fn files_that_cannot_be_written_are_rejected_before_the_work() {
     let dir = trained(&[("a", &["algorithms=bfs"])]);
     let at = dir.path();
     std::fs::create_dir(at.join("folder")).expect("a directory");
     for flag in ["--examples", "--trajectories", "--dump"] {
-        let refused = error(at, &["a", flag, "nowhere/file"]);
-        assert!(refused.contains("nowhere/file: its directory does not exist"), "{refused}");
-        let refused = error(at, &["a", flag, "folder", "--force"]);
-        assert!(refused.contains("folder: exists and is not a regular file") && !refused.contains("--force"), "{refused}");
-        let refused = error(at, &["a", flag, "a/best.safetensors", "--force"]);
-        assert!(refused.contains("a/best.safetensors: belongs to the run in a"), "{refused}");
+        let rejected = error(at, &["a", flag, "nowhere/file"]);
+        assert!(rejected.contains("nowhere/file: its directory does not exist"), "{rejected}");
+        let rejected = error(at, &["a", flag, "folder", "--force"]);
+        assert!(rejected.contains("folder: is a directory") && !rejected.contains("--force"), "{rejected}");
+        let rejected = error(at, &["a", flag, "a/best.safetensors", "--force"]);
+        assert!(rejected.contains("a/best.safetensors: belongs to the run in a"), "{rejected}");
     }
     assert!(error(at, &["a", "--examples", "x", "--dump", "x"]).contains("x: two flags name the same file"));
-    assert!(error(at, &["a", "--sizes", "16", "--count", "1000000000000"]).contains("GB, more than the limit"));
+    assert!(error(at, &["a", "--sizes", "16", "--count", "1000000000000"]).contains("GB, more than the memory limit"));
     json(at, &["a", "--sizes", "4"]);
 }
 
@@ -217,7 +272,7 @@ fn the_table_is_printed_even_if_a_file_cannot_be_written() {
         env!("CARGO_BIN_EXE_clrs")
     );
     let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().expect("a shell");
-    assert!(refusal(&output).contains("cannot write e.jsonl"), "{}", text(&output.stderr));
+    assert!(rejection(&output).contains("e.jsonl: File too large"), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("n=8"), "{}", text(&output.stdout));
     assert!(!dir.path().join("e.jsonl").exists());
 }

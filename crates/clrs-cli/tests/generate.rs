@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{clrs, path, refusal, run, stdout, text, wait_until};
+use common::{clrs, interruption, path, run, stdout, text, wait_until};
 
 fn sets(dir: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).into_iter().flatten().map(|file| file.expect("readable").path());
@@ -180,6 +180,6 @@ fn ctrl_c_keeps_complete_sets_and_tells_how_to_continue() {
     let mut child = command.spawn().expect("the program starts");
     assert!(wait_until(&mut child, || partial_files(dir.path()) > 0));
     let output = common::interrupt(child);
-    assert!(refusal(&output).contains("Repeat the command"), "{}", text(&output.stderr));
+    assert!(interruption(&output).contains("Repeat the command"), "{}", text(&output.stderr));
     assert_eq!(partial_files(dir.path()), 0);
 }

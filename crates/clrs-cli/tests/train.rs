@@ -1,4 +1,4 @@
-//! Training as a user does: with any number of threads, interrupted, killed, and with everything that is refused.
+//! Training as a user does: with any number of threads, interrupted, killed, and with everything that is rejected.
 #![cfg(feature = "networks")]
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{clrs, path, refusal, run, stdout, text, wait_until};
+use common::{clrs, path, rejection, run, stdout, text, wait_until};
 
 /// Arguments to train a network in a second, with every source of randomness, with further fields of its recipe.
 fn small<'a>(out: &'a Path, fields: &[&'a str]) -> Vec<&'a str> {
@@ -133,7 +133,7 @@ fn ctrl_c_saves_a_checkpoint_and_tells_how_to_resume() {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     assert!(wait_until(&mut child, || last_step(&stopped) > 0));
-    let error = refusal(&common::interrupt(child));
+    let error = common::interruption(&common::interrupt(child));
     assert!(error.contains("of 400; `clrs train --resume --out"), "{error}");
     let status = std::fs::read_to_string(stopped.join("status.json")).expect("a status");
     assert!(status.contains("\"stopped\""), "{status}");
@@ -155,7 +155,7 @@ fn ctrl_c_stops_a_validation_which_is_repeated_on_resumption() {
     let command = command.arg(&stopped).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     assert!(wait_until(&mut child, || last_step(&stopped) == 1));
-    refusal(&common::interrupt(child));
+    common::interruption(&common::interrupt(child));
     let metrics = || std::fs::read_to_string(stopped.join("metrics.jsonl")).expect("metrics");
     assert!(!metrics().contains("validity"), "the validation was not stopped: {}", metrics());
     stdout(&run(&["train", "--quiet", "--resume", "--out", path(&stopped)]));
@@ -165,54 +165,62 @@ fn ctrl_c_stops_a_validation_which_is_repeated_on_resumption() {
 }
 
 #[test]
-fn mistakes_are_refused_in_one_line_and_nothing_is_lost() {
+fn mistakes_are_rejected_in_one_line_and_nothing_is_lost() {
     let dir = tempfile::tempdir().expect("a directory");
     let run_path = dir.path().join("run");
     let out = path(&run_path);
-    let refused = |arguments: &[&str], words: &str| {
-        let error = refusal(&run(arguments));
+    let rejected = |arguments: &[&str], words: &str| {
+        let error = rejection(&run(arguments));
         assert!(error.contains(words), "{arguments:?}: {error}");
     };
-    refused(&["train", "--out", out], "no algorithm to train on: set `algorithms` with --algorithms");
-    refused(&["train", "--algorithms", "bsf", "--out", out], "did you mean `bfs`?");
-    refused(&["train", "--algorithms", "bfs,bfs", "--out", out], "`algorithms` names bfs twice");
-    refused(&["train", "generalist", "--algorithms", "bfs", "--out", out], "unknown recipe `generalist`");
-    refused(&["train", "--algorithms", "bfs", "--set", "hiden=3", "--out", out], "did you mean `hidden`?");
-    refused(
+    rejected(&["train", "--out", out], "no algorithm to train on: set `algorithms` with --algorithms");
+    rejected(&["train", "--algorithms", "bsf", "--out", out], "did you mean `bfs`?");
+    rejected(&["train", "--algorithms", "bfs,bfs", "--out", out], "`algorithms` names bfs twice");
+    rejected(&["train", "generalist", "--algorithms", "bfs", "--out", out], "unknown recipe `generalist`; did you mean");
+    rejected(&["train", "paper2022", "--algorithms", "bfs", "--out", out], "did you mean `paper-2022`?");
+    rejected(&["train", "mine", "--algorithms", "bfs", "--out", out], "neither a file nor one of paper-2022, generalist-2022");
+    rejected(&["train", "bfs", "--out", out], "`bfs` is an algorithm, not a recipe; use `--algorithms bfs`");
+    rejected(&["train", "bfs,dfs", "--out", out], "`bfs,dfs` are algorithms, not recipes; use `--algorithms bfs,dfs`");
+    rejected(
+        &["train", "--algorithms", "quicksort", "--set", "lengths=1", "--out", out],
+        "quicksort: the algorithm needs at least 2",
+    );
+    rejected(&["train", "--algorithms", "bfs", "--set", "hiden=3", "--out", out], "did you mean `hidden`?");
+    rejected(
         &["train", "--algorithms", "bfs", "--set", "hidden=wide", "--out", out],
         "`hidden`: expected a non-negative integer, got \"wide\"",
     );
-    refused(&["train", "--algorithms", "bfs", "--set", "processor=mpn", "--out", out], "did you mean `mpnn`?");
-    refused(&["train", "--algorithms", "bfs", "--set", "steps=0", "--out", out], "`steps` must be at least 1");
-    refused(
+    rejected(&["train", "--algorithms", "bfs", "--set", "processor=mpn", "--out", out], "did you mean `mpnn`?");
+    rejected(&["train", "--algorithms", "bfs", "--set", "steps=0", "--out", out], "`steps` must be at least 1");
+    rejected(
         &["train", "--algorithms", "bfs", "--set", "learning_rate=nan", "--out", out],
         "`learning_rate` must be a finite number of at least 0, not NaN",
     );
-    refused(
+    rejected(
         &["train", "--algorithms", "bfs", "--set", "grad_clip=-1.0", "--out", out],
         "`grad_clip` must be a finite number of at least 0, not -1",
     );
-    refused(
+    rejected(
         &["train", "--algorithms", "bfs", "--set", "hidden=1000000000", "--out", out],
         "`hidden` must be at most 16384, not 1000000000",
     );
     let triplets = ["train", "--algorithms", "bfs", "--set", "triplet_features=100000000000000000", "--out", out];
-    refused(&triplets, "`triplet_features` must be at most 16384");
+    rejected(&triplets, "`triplet_features` must be at most 16384");
     let batch = ["train", "--algorithms", "bfs", "--set", "batch_size=1000000000000000000", "--out", out];
-    refused(&batch, "`batch_size` must be at most 524288");
-    refused(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "unknown device `abacus`");
-    refused(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` must contain at least one size");
-    refused(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "`heads` must divide `hidden`");
-    refused(&["train", "paper-2022", "--algorithms", "bfs", "--set", "batch_size=1001", "--out", out], "has 1000 samples");
-    refused(&["train", "--algorithms", "bfs", "--set", "data=nowhere", "--out", out], "nowhere: not a directory");
-    refused(&["train", "--algorithms", "bfs", "--set", "seed=5000000000", "--out", out], "`seed`: 5000000000 is too large");
+    rejected(&batch, "`batch_size` must be at most 524288");
+    rejected(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "unknown device `abacus`");
+    rejected(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` must contain at least one size");
+    rejected(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "`heads` must divide `hidden`");
+    rejected(&["train", "paper-2022", "--algorithms", "bfs", "--set", "batch_size=1001", "--out", out], "has 1000 samples");
+    rejected(&["train", "--algorithms", "bfs", "--set", "data=nowhere", "--out", out], "nowhere: not a directory");
+    rejected(&["train", "--algorithms", "bfs", "--set", "seed=5000000000", "--out", out], "`seed`: 5000000000 is too large");
     let memory = ["train", "--algorithms", "bfs", "--set", "processor=memnet_full", "--set", "lengths=128", "--out", out];
-    refused(&memory, "a sample has 128 nodes; the processor takes at most 127");
-    refused(&["train", "--resume", "--out", out], "not a run directory");
+    rejected(&memory, "a sample has 128 nodes; the processor takes at most 127");
+    rejected(&["train", "--resume", "--out", out], "not a run directory");
     assert!(!run_path.join("config.toml").exists());
     let taken = dir.path().join("metrics.jsonl");
     std::fs::write(&taken, "of another program").expect("writable");
-    refused(
+    rejected(
         &["train", "--algorithms", "bfs", "--out", path(dir.path())],
         "metrics.jsonl: exists, but its directory contains no run",
     );
@@ -220,16 +228,17 @@ fn mistakes_are_refused_in_one_line_and_nothing_is_lost() {
 
     stdout(&run(&small(&run_path, &["steps=4"])));
     let before = files(&run_path);
-    refused(&small(&run_path, &[]), "contains a run already; add --resume");
-    refused(&["train", "--resume", "--out", out], "all 4 steps are done");
-    refused(&["weights", out, "--out", path(dir.path()), "--force"], "exists and is not a regular file");
+    rejected(&small(&run_path, &[]), "contains a run already; add --resume");
+    rejected(&["train", "--resume", "--out", out], "all 4 steps are done");
+    rejected(&["weights", out, "--out", path(dir.path()), "--force"], ": is a directory");
+    rejected(&["weights", out, "--checkpoint", "bset"], "--checkpoint bset: neither `best` nor `last` nor a file");
     assert!(files(&run_path) == before);
     let (last, away) = (run_path.join("last.safetensors"), run_path.join("away"));
     std::fs::rename(&last, &away).expect("there");
     let config = run_path.join("config.toml");
     let recipe = std::fs::read_to_string(&config).expect("a recipe");
     std::fs::write(&config, recipe.replace("\nsteps = 4\n", "\nsteps = 8\n")).expect("writable");
-    refused(&["train", "--resume", "--out", out], "last.safetensors: missing; the run cannot be resumed");
+    rejected(&["train", "--resume", "--out", out], "last.safetensors: missing; the run cannot be resumed");
     std::fs::rename(&away, &last).expect("there");
 
     // The parameters of another network, and half a file.
@@ -257,7 +266,7 @@ fn a_checkpoint_is_not_resumed_with_another_recipe() {
     let recipe = std::fs::read_to_string(&config).expect("a recipe");
     let changed = recipe.replace("\nsteps = 2\n", "\nsteps = 4\n").replace("\nbatch_size = 16\n", "\nbatch_size = 24\n");
     std::fs::write(&config, changed).expect("writable");
-    let error = refusal(&run(&["train", "--quiet", "--resume", "--out", path(&out)]));
+    let error = rejection(&run(&["train", "--quiet", "--resume", "--out", path(&out)]));
     assert!(error.contains("belongs to another recipe"), "{error}");
 }
 
@@ -282,7 +291,7 @@ fn a_full_disk_is_an_error_that_names_file_and_step_and_the_run_resumes_later() 
         let program = env!("CARGO_BIN_EXE_clrs");
         let script = format!("trap '' XFSZ; ulimit -f {limit}; exec {program} train --quiet --resume --out {}", path(&full));
         let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
-        let error = refusal(&output);
+        let error = rejection(&output);
         assert!(error.contains(file) && error.contains("File too large"), "{error}");
         assert!(last() == before, "{error}");
     }
@@ -313,7 +322,7 @@ fn a_loss_that_is_not_finite_ends_the_run_and_keeps_the_checkpoint() {
     let mut wild = vec!["train", "--quiet", "--algorithms", "bfs", "--set", "learning_rate=1e30", "--out", path(&out)];
     wild.extend(small);
     let output = run(&wild);
-    let error = refusal(&output);
+    let error = rejection(&output);
     assert!(error.contains("at step") && error.contains("the checkpoint before this step is intact"), "{error}");
     assert!(out.join("last.safetensors").exists());
 }
@@ -352,7 +361,27 @@ fn parameters_are_exported_and_imported_under_both_names() {
         assert!(run(&["weights", &again, "--names", names, "--out", &back]).status.success());
         assert!(std::fs::read(&file).expect("written") == std::fs::read(&back).expect("written"), "{names}");
         assert_eq!(run(&["weights", &again, "--out", &back]).status.code(), Some(2), "nothing is replaced");
-        let error = refusal(&run(&["eval", &again, "--checkpoint", &back]));
+        let error = rejection(&run(&["eval", &again, "--checkpoint", &back]));
         assert!(error.contains("parameters without a checkpoint are for `clrs train --weights`"), "{error}");
     }
+}
+
+#[test]
+fn parameters_that_the_network_lacks_are_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    common::train(dir.path(), "both", &["algorithms=bfs,dfs"]);
+    common::train(dir.path(), "same", &["algorithms=bfs"]);
+    let start = |weights: &str, out: &str| {
+        let small = ["processor=mpnn", "hidden=8", "steps=1", "lengths=4", "val_samples=4", "batch_size=4"];
+        let mut arguments = vec!["train", "--quiet", "--algorithms", "bfs", "--out", out];
+        arguments.extend(small.iter().flat_map(|field| ["--set", field]));
+        let output = common::run_in(dir.path(), &[&arguments[..], &["--weights", weights]].concat());
+        stdout(&output);
+        text(&output.stderr)
+    };
+    let note = start("both/best.safetensors", "a");
+    assert!(note.starts_with("clrs: note: both/best.safetensors: ignored ") && note.contains(": dfs/"), "{note}");
+    assert_eq!(note.lines().count(), 1, "{note}");
+    // The state of the optimizer in a checkpoint is not worth a note.
+    assert_eq!(start("same/last.safetensors", "b"), "");
 }

@@ -9,7 +9,7 @@ use crate::error::{At, StoreError, StoreErrorKind};
 use crate::progress::Progress;
 use crate::set::Set;
 
-/// The arrays of a set in the reference's layout: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
+/// The arrays of a set in the layout of dm-clrs: `input/NAME`, `output/NAME`, `hint/NAME` and `lengths`.
 pub(crate) struct DenseSet {
     name: String,
     trajectories: Trajectories,

@@ -40,8 +40,10 @@ pub enum StoreErrorKind {
     Io(#[from] io::Error),
     #[error("already exists")]
     Exists,
-    #[error("exists and is not a regular file")]
+    #[error("not a regular file")]
     NotAFile,
+    #[error("is a directory")]
+    IsADirectory,
     #[error("exists and is not a directory")]
     NotADirectory,
     #[error("its directory does not exist")]
@@ -61,6 +63,8 @@ pub enum StoreErrorKind {
         env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")
     )]
     UnsupportedFormat { found: String },
+    #[error("contains no sets (*.arrow)")]
+    NoSets,
     #[error("no set `{name}`: neither {name}.arrow nor its shards exist")]
     MissingSet { name: String },
     #[error("contains the set `{found}`, not `{expected}`")]

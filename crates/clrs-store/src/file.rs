@@ -23,9 +23,9 @@ pub enum OnExisting {
 
 /// A file that is written under a temporary name and gets its own name in [`commit`](AtomicFile::commit).
 ///
-/// The temporary file lies beside its target as `.NAME.XXXXXX.partial`. It is removed when the value is dropped without
+/// The temporary file is next to its target as `.NAME.XXXXXX.partial`. It is removed when the value is dropped without
 /// a commit. A process that is killed leaves it behind; the next [`create`](AtomicFile::create) for the same target
-/// removes it. Temporary files are locked while they are written, so those of live processes stay.
+/// removes it. Temporary files are locked while they are written, so those of running processes stay.
 ///
 /// # Examples
 ///
@@ -54,12 +54,12 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// [`StoreErrorKind::Exists`] if the target exists and is not to be replaced, [`StoreErrorKind::NotAFile`] if it is
-    /// a directory, a device or a pipe, which are never replaced.
+    /// [`StoreErrorKind::Exists`] if the target exists and is not to be replaced, [`StoreErrorKind::IsADirectory`] or
+    /// [`StoreErrorKind::NotAFile`] if it is a directory, a device or a pipe, which are never replaced.
     pub fn create(path: &Path, on_existing: OnExisting) -> Result<AtomicFile, StoreError> {
         let Some(name) = path.file_name() else { return Err(io::Error::from(io::ErrorKind::InvalidFilename)).at(path) };
-        if path.metadata().is_ok_and(|existing| !existing.is_file()) {
-            return Err(StoreErrorKind::NotAFile).at(path);
+        if let Ok(existing) = path.metadata() {
+            ensure_regular(&existing).at(path)?;
         }
         // Checked before the work, and enforced after it.
         if on_existing == OnExisting::Fail && path.symlink_metadata().is_ok() {
@@ -69,7 +69,7 @@ impl AtomicFile {
             return Err(StoreErrorKind::NoDirectory).at(path);
         }
         remove_stale(path);
-        let file = create_temporary(name, parent(path)).at(path)?;
+        let file = create_temporary(name, parent(path)).map_err(without_temporary_path).at(path)?;
         Ok(AtomicFile { file, path: path.into(), on_existing })
     }
 
@@ -151,10 +151,10 @@ impl AtomicDir {
         if on_existing == OnExisting::Fail && path.is_dir() {
             return Err(StoreErrorKind::Exists).at(path);
         }
-        std::fs::create_dir_all(parent(path)).at(parent(path))?;
+        create_directory(parent(path))?;
         remove_stale(path);
         loop {
-            let dir = temporary_dir(path, TEMPORARY_SUFFIX).at(path)?;
+            let dir = temporary_dir(path, TEMPORARY_SUFFIX).map_err(without_temporary_path).at(path)?;
             let lock = File::open(dir.path()).ok().filter(|lock| lock.lock().is_ok());
             // As for files: another process may have taken it for a stale one.
             if lock.is_none() || dir.path().exists() {
@@ -173,7 +173,7 @@ impl AtomicDir {
         // A directory can only be renamed over an empty one: a previous one is moved away first, and removed last.
         let mut previous = None;
         if self.on_existing == OnExisting::Replace && self.path.is_dir() {
-            let backup = temporary_dir(&self.path, ".replaced").at(&self.path)?;
+            let backup = temporary_dir(&self.path, ".replaced").map_err(without_temporary_path).at(&self.path)?;
             std::fs::rename(&self.path, backup.path().join(PREVIOUS)).at(&self.path)?;
             previous = Some(backup);
         }
@@ -197,31 +197,50 @@ const PREVIOUS: &str = "previous";
 
 /// Opens a regular file for reading.
 ///
-/// Anything else is refused, also behind a symbolic link: opening a pipe waits for a writer, and a device may have no end.
+/// Anything else is rejected, also behind a symbolic link: opening a pipe waits for a writer, and a device may have no end.
 ///
 /// # Errors
 ///
-/// [`StoreErrorKind::NotAFile`] if it is not a regular file.
+/// [`StoreErrorKind::IsADirectory`] or [`StoreErrorKind::NotAFile`] if it is not a regular file.
 pub fn open_regular(path: &Path) -> Result<File, StoreError> {
-    let ensure = |metadata: Metadata| if metadata.is_file() { Ok(()) } else { Err(StoreErrorKind::NotAFile) };
-    ensure(path.metadata().at(path)?).at(path)?;
+    ensure_regular(&path.metadata().at(path)?).at(path)?;
     let file = File::open(path).at(path)?;
     // It may have been replaced in between.
-    ensure(file.metadata().at(path)?).at(path)?;
+    ensure_regular(&file.metadata().at(path)?).at(path)?;
     Ok(file)
+}
+
+fn ensure_regular(metadata: &Metadata) -> Result<(), StoreErrorKind> {
+    match metadata {
+        metadata if metadata.is_file() => Ok(()),
+        metadata if metadata.is_dir() => Err(StoreErrorKind::IsADirectory),
+        _ => Err(StoreErrorKind::NotAFile),
+    }
 }
 
 /// Reads a regular file of at most `max_bytes` bytes.
 ///
 /// # Errors
 ///
-/// [`StoreErrorKind::NotAFile`] if it is not a regular file, [`StoreErrorKind::FileTooLarge`] if it is larger.
+/// Those of [`open_regular`], and [`StoreErrorKind::FileTooLarge`] if it is larger.
 pub fn read_regular(path: &Path, max_bytes: u64) -> Result<Vec<u8>, StoreError> {
     let file = open_regular(path)?;
     let mut bytes = Vec::new();
     // Some special files claim to be regular and empty: the limit applies to what is read.
     file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).at(path)?;
     if bytes.len() as u64 > max_bytes { Err(StoreErrorKind::FileTooLarge { max_bytes }).at(path) } else { Ok(bytes) }
+}
+
+/// Creates a directory and those above it. Existing directories are left as they are.
+///
+/// # Errors
+///
+/// [`StoreErrorKind::NotADirectory`] if the path, or one above it, is a file.
+pub fn create_directory(path: &Path) -> Result<(), StoreError> {
+    if let Some(file) = path.ancestors().find(|above| above.exists()).filter(|existing| !existing.is_dir()) {
+        return Err(StoreErrorKind::NotADirectory).at(file);
+    }
+    std::fs::create_dir_all(path).at(path)
 }
 
 /// Makes sure that files and their names survive a power failure.
@@ -279,7 +298,16 @@ fn temporary_dir(path: &Path, suffix: &str) -> io::Result<TempDir> {
     builder.tempdir_in(parent(path))
 }
 
-/// Removes temporary files and directories of a target that no live process holds. Errors are ignored: it is tidying.
+/// An error of `tempfile` without the name of the temporary file, which users have never heard of.
+fn without_temporary_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason),
+        None => error,
+    }
+}
+
+/// Removes temporary files and directories of a target that no running process holds. Best effort: errors are ignored.
 fn remove_stale(path: &Path) {
     let prefix = temporary_prefix(path.file_name().unwrap_or_default());
     let is_temporary = |name: &OsStr| {
@@ -303,8 +331,9 @@ fn remove_stale(path: &Path) {
     }
 }
 
-/// Serializes a path as text. Characters that are not UTF-8 are replaced: JSON cannot represent them.
-pub(crate) fn lossy_path<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes a path as text, for `#[serde(serialize_with = "clrs_store::lossy_path")]`. Bytes that are not UTF-8 are replaced:
+/// JSON cannot represent them.
+pub fn lossy_path<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
 
@@ -376,7 +405,34 @@ mod tests {
             let kind = AtomicDir::create(&file, on_existing).err().expect("a file is in the way").kind;
             assert!(matches!(kind, StoreErrorKind::NotADirectory));
             let kind = AtomicFile::create(&path, on_existing).expect_err("a directory is in the way").kind;
-            assert!(matches!(kind, StoreErrorKind::NotAFile));
+            assert!(matches!(kind, StoreErrorKind::IsADirectory));
+        }
+    }
+
+    #[test]
+    fn a_file_in_the_way_of_a_directory_is_named() {
+        let root = tempfile::tempdir().expect("a directory");
+        let file = root.path().join("file");
+        std::fs::write(&file, b"").expect("written");
+        for path in [file.clone(), file.join("a"), file.join("a/b")] {
+            let error = create_directory(&path).expect_err("a file is in the way");
+            assert_eq!(error.to_string(), format!("{}: exists and is not a directory", file.display()));
+        }
+        let nested = root.path().join("a/b");
+        create_directory(&nested).expect("created");
+        create_directory(&nested).expect("exists");
+        assert!(nested.is_dir());
+    }
+
+    /// No file can be created in /proc, not even by root.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn errors_do_not_name_temporary_files() {
+        let path = Path::new("/proc/x.npz");
+        let file = AtomicFile::create(path, OnExisting::Fail).expect_err("not writable").to_string();
+        let dir = AtomicDir::create(path, OnExisting::Fail).err().expect("not writable").to_string();
+        for error in [file, dir] {
+            assert_eq!(error, "/proc/x.npz: No such file or directory (os error 2)");
         }
     }
 
@@ -410,9 +466,10 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let link = dir.path().join("endless");
         std::os::unix::fs::symlink("/dev/zero", &link).expect("linked");
-        for path in [dir.path(), Path::new("/dev/zero"), &link] {
+        for path in [Path::new("/dev/zero"), &link] {
             assert!(matches!(open_regular(path).expect_err("not a file").kind, StoreErrorKind::NotAFile));
             assert!(matches!(read_regular(path, 10).expect_err("not a file").kind, StoreErrorKind::NotAFile));
         }
+        assert!(matches!(open_regular(dir.path()).expect_err("not a file").kind, StoreErrorKind::IsADirectory));
     }
 }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::error::{At, StoreError, StoreErrorKind};
-use crate::file::{OnExisting, lossy_path};
+use crate::file::{OnExisting, create_directory, lossy_path};
 pub use crate::native::Shard;
 use crate::native::{Encoded, Encoder, Header, Provenance, SetReader, SetSummary, SetWriter, file_name, is_valid_set_name};
 use crate::progress::Progress;
@@ -46,7 +46,7 @@ pub struct DatasetSpec {
 }
 
 impl DatasetSpec {
-    /// A set with all probes of an algorithm, default sampler options and the reference's seeding.
+    /// A set with all probes of an algorithm, default sampler options and the seeding of dm-clrs.
     pub fn new(
         name: impl Into<String>,
         algorithm: &'static dyn AnyAlgorithm,
@@ -61,7 +61,7 @@ impl DatasetSpec {
             size,
             samples,
             seed,
-            seeding: Seeding::Reference,
+            seeding: Seeding::DmClrs,
             sampler_options: SamplerOptions::default(),
             shard: None,
             benchmark: None,
@@ -74,7 +74,7 @@ impl DatasetSpec {
         DatasetSpec { spec: set.spec, benchmark: Some(version), ..dataset }
     }
 
-    /// One shard of the set. Samples of shards have independent random numbers ([`Seeding::Parallel`]): with the reference's
+    /// One shard of the set. Samples of shards have independent random numbers ([`Seeding::Parallel`]): with dm-clrs's
     /// single stream, a shard would have to sample all problems before its own.
     #[must_use]
     pub fn with_shard(self, shard: Shard) -> DatasetSpec {
@@ -165,8 +165,8 @@ pub enum GenerateError {
     InvalidName(String),
     #[error("{name}: shard {index} of {count} does not exist")]
     InvalidShard { name: String, index: u32, count: u32 },
-    #[error("{name}: shards need parallel seeding, since the reference's samples are one stream of random numbers")]
-    ShardedStream { name: String },
+    #[error("{name}: shards need parallel seeding, since the samples of dm-clrs are one stream of random numbers")]
+    ShardNeedsParallelSeeding { name: String },
     #[error("cancelled")]
     Cancelled,
     #[error("cannot start threads: {0}")]
@@ -212,7 +212,7 @@ pub fn generate(
     progress: &dyn Progress,
 ) -> Result<Vec<GeneratedSet>, GenerateError> {
     validate(datasets)?;
-    std::fs::create_dir_all(dir).at(dir)?;
+    create_directory(dir)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
     // Threads without a set work on chunks of other sets. Few chunks are in memory at a time.
@@ -244,8 +244,8 @@ fn validate(datasets: &[DatasetSpec]) -> Result<(), GenerateError> {
         if let Some(Shard { index, count }) = dataset.shard.filter(|shard| shard.index >= shard.count) {
             return Err(GenerateError::InvalidShard { name: dataset.name.clone(), index, count });
         }
-        if dataset.shard.is_some() && dataset.seeding == Seeding::Reference {
-            return Err(GenerateError::ShardedStream { name: dataset.name.clone() });
+        if dataset.shard.is_some() && dataset.seeding == Seeding::DmClrs {
+            return Err(GenerateError::ShardNeedsParallelSeeding { name: dataset.name.clone() });
         }
     }
     Ok(())

@@ -2,10 +2,10 @@
 //!
 //! - [`native`]: sets as Arrow IPC files, typed and ragged, with their spec, provenance and content hash.
 //! - [`Set`]: a set that is one file or several shards.
-//! - [`generate`], [`verify`], [`stats`]: generate, check and describe sets.
-//! - [`npz`], [`safetensors`]: dense arrays in the reference's layout.
+//! - [`generate`], [`verify`], [`stats`], [`memory`]: generate, check and describe sets; estimate the memory of samples.
+//! - [`npz`], [`safetensors`]: dense arrays in the layout of dm-clrs.
 //! - [`parquet`]: one row per sample, for data frames and Hugging Face's `datasets`.
-//! - [`tfds`]: the TensorFlow Datasets directories that the reference's client reads; exports and imports.
+//! - [`tfds`]: the TensorFlow Datasets directories that dm-clrs's client reads; exports and imports.
 //!
 //! # Invariants
 //!
@@ -19,6 +19,7 @@ mod error;
 mod export;
 mod file;
 pub mod generate;
+pub mod memory;
 pub mod native;
 pub mod npz;
 pub mod parquet;
@@ -31,7 +32,9 @@ pub mod verify;
 
 pub use error::{StoreError, StoreErrorKind};
 pub use export::{ExportFormat, estimate_export_bytes};
-pub use file::{AtomicFile, OnExisting, open_regular, read_regular, sync, write_atomic, write_atomic_durable};
+pub use file::{
+    AtomicFile, OnExisting, create_directory, lossy_path, open_regular, read_regular, sync, write_atomic, write_atomic_durable,
+};
 pub use native::{Header, Provenance, ReadLimits, SetReader, SetSummary, SetWriter, Shard};
 pub use progress::Progress;
 pub use set::{Set, ShardError};

@@ -1,6 +1,6 @@
 //! Dense arrays for numpy: a zip archive of `.npy` files, which `numpy.load` opens.
 //!
-//! Arrays have the reference's layout and types: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, under
+//! Arrays have the layout and types of dm-clrs: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, under
 //! `input/NAME`, `output/NAME` and `hint/NAME`, and the number of steps of each sample under `lengths`.
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -63,14 +63,14 @@ pub fn write_npz<'a>(
     file.commit()
 }
 
-type Zip<W> = ZipWriter<BufWriter<UntilFailure<W>>>;
+type Zip<W> = ZipWriter<BufWriter<FailFastWriter<W>>>;
 
 /// Writes an archive whose entries `write` adds.
 fn write_archive<W: Write + Seek>(
     file: W,
     write: impl FnOnce(&mut Zip<W>) -> Result<(), StoreErrorKind>,
 ) -> Result<(), StoreErrorKind> {
-    let mut zip = ZipWriter::new(BufWriter::new(UntilFailure { file, position: 0, has_failed: false }));
+    let mut zip = ZipWriter::new(BufWriter::new(FailFastWriter { file, position: 0, has_failed: false }));
     write(&mut zip)?;
     Ok(zip.finish().map_err(into_io)?.flush()?)
 }
@@ -78,13 +78,13 @@ fn write_archive<W: Write + Seek>(
 /// A writer that ignores everything after its first error.
 ///
 /// The destructor of [`ZipWriter`] completes the archive. After an error it would fail too, and print to standard error.
-struct UntilFailure<W> {
+struct FailFastWriter<W> {
     file: W,
     position: u64,
     has_failed: bool,
 }
 
-impl<W: Write> Write for UntilFailure<W> {
+impl<W: Write> Write for FailFastWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = if self.has_failed { Ok(bytes.len()) } else { self.file.write(bytes) };
         self.has_failed |= written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
@@ -99,7 +99,7 @@ impl<W: Write> Write for UntilFailure<W> {
     }
 }
 
-impl<W: Seek> Seek for UntilFailure<W> {
+impl<W: Seek> Seek for FailFastWriter<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let sought = match to {
             _ if !self.has_failed => self.file.seek(to),

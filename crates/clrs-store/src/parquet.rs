@@ -5,7 +5,7 @@
 //!
 //! | kind | cell |
 //! |---|---|
-//! | scalar | `double`, or `int64` where the reference has integers |
+//! | scalar | `double`, or `int64` where dm-clrs has integers |
 //! | mask | `int8`: 0, 1, or -1 where it is masked out |
 //! | one-hot mask | `int8` over the nodes: 1 at one of them |
 //! | categorical | `int8`: the class, or -1 where it is masked out |

@@ -51,7 +51,7 @@ impl Set {
     /// Opens the set of an algorithm and split, and checks that it is complete.
     ///
     /// `path` is a directory that contains `ALGORITHM_SPLIT.arrow` or all shards `ALGORITHM_SPLIT-IIIII-of-NNNNN.arrow`; or
-    /// the file of the set; or any of its shards, beside the others. In a directory, the single file is preferred to
+    /// the file of the set; or any of its shards, next to the others. In a directory, the single file is preferred to
     /// shards.
     ///
     /// # Errors
@@ -83,6 +83,33 @@ impl Set {
             }
         }
         Set::new(readers)
+    }
+
+    /// Files of sets: the given one, or those of a directory by name.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreErrorKind::NoSets`] if a directory contains none, [`StoreErrorKind::NotAFile`] if the path is neither a
+    /// directory nor a regular file.
+    pub fn files(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+        let metadata = path.metadata().at(path)?;
+        if metadata.is_file() {
+            return Ok(vec![path.into()]);
+        }
+        if !metadata.is_dir() {
+            return Err(StoreErrorKind::NotAFile).at(path);
+        }
+        let mut files = Vec::new();
+        for entry in path.read_dir().at(path)? {
+            let file = entry.at(path)?.path();
+            // Files that are being written are hidden.
+            let is_hidden = file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            if !is_hidden && file.extension().is_some_and(|extension| extension == "arrow") {
+                files.push(file);
+            }
+        }
+        files.sort();
+        if files.is_empty() { Err(StoreErrorKind::NoSets).at(path) } else { Ok(files) }
     }
 
     /// Opens files of any sets, and groups the shards of each. Sets are in the order of their first file.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clrs::clrs30::Version;
-use clrs::{CheckError, ContentHash, Kind, Probe, Registry, Spec, Stage};
+use clrs::{CheckError, ContentHash, Probe, Registry, Spec, Stage};
 use serde::Serialize;
 
 use crate::error::StoreError;
@@ -83,7 +83,7 @@ pub fn verify(path: &Path, registry: &Registry) -> Result<VerifiedSet, VerifyErr
     let mut wrong = None;
     for batch in reader.batches() {
         for sample in batch?.iter() {
-            // A hash mismatch is found at the end, and explains a wrong answer: the first one is kept until then.
+            // Keep the first wrong answer until the hash is known: a hash mismatch is the better explanation.
             if wrong.is_none() {
                 let checked = algorithm.check(sample.nodes(), &sample.stage(Stage::Input), &sample.stage(Stage::Output));
                 wrong = checked.err().map(|error| VerifyError::Answer { sample: samples, error });
@@ -101,19 +101,14 @@ pub fn verify(path: &Path, registry: &Registry) -> Result<VerifiedSet, VerifyErr
 
 /// Every probe must be the algorithm's, or what a version of the benchmark turns it into; all inputs and outputs must be present.
 fn ensure_spec(spec: &Spec, expected: &[Probe], algorithm: &str) -> Result<(), VerifyError> {
-    let same = |probe: &Probe, other: &Probe| {
-        let plain = |kind| if kind == Kind::Permutation { Kind::Pointer } else { kind };
-        (&probe.name, probe.stage, probe.location, plain(probe.kind))
-            == (&other.name, other.stage, other.location, plain(other.kind))
-    };
-    if let Some(probe) = spec.iter().find(|probe| !expected.iter().any(|other| same(probe, other))) {
+    if let Some(probe) = spec.iter().find(|probe| !expected.iter().any(|other| probe.same_layout(other))) {
         return Err(VerifyError::Probe { probe: probe.name.to_string(), algorithm: algorithm.into() });
     }
     let count = |spec: &[Probe]| spec.iter().filter(|probe| probe.stage != Stage::Hint).count();
     if count(spec) == count(expected) { Ok(()) } else { Err(VerifyError::Missing(algorithm.into())) }
 }
 
-/// Whether it is a complete set of the benchmark. One that only claims to be is refused.
+/// Whether it is a complete set of the benchmark. One that only claims to be is rejected.
 fn is_canonical(header: &Header, found: ContentHash) -> Result<bool, VerifyError> {
     let version = header.provenance.benchmark.as_ref().and_then(|name| name.parse::<Version>().ok());
     let (Some(version), None) = (version, &header.provenance.source) else { return Ok(false) };

@@ -50,7 +50,7 @@ fn replaced(data: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 
 /// Packages do not contain the corpora of the fuzzers.
 #[test]
-fn the_corpora_of_the_fuzzers_are_read_or_refused() {
+fn the_corpora_of_the_fuzzers_are_read_or_rejected() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let before = MEMORY.current_usage();
     let replay = |reader: &str, parse: &dyn Fn(&[u8])| {
@@ -64,7 +64,7 @@ fn the_corpora_of_the_fuzzers_are_read_or_refused() {
 }
 
 #[test]
-fn a_file_truncated_anywhere_is_refused() {
+fn a_file_truncated_anywhere_is_rejected() {
     let trajectories = samples(find("bridges"), &[6, 4], 2);
     let complete = bytes(&header("bridges", &trajectories), &trajectories);
     assert_eq!(parsers::native_set(&complete).as_ref(), Some(&trajectories));
@@ -75,7 +75,7 @@ fn a_file_truncated_anywhere_is_refused() {
 }
 
 #[test]
-fn a_changed_file_is_refused_or_has_the_same_values() {
+fn a_changed_file_is_rejected_or_has_the_same_values() {
     let random = &mut RandomState::new(1);
     for (algorithm, sizes) in [("bridges", &[6, 4][..]), ("insertion_sort", &[300]), ("bfs", &[1, 20])] {
         let trajectories = samples(find(algorithm), sizes, 2);
@@ -99,11 +99,11 @@ fn a_changed_file_is_refused_or_has_the_same_values() {
 }
 
 #[test]
-fn changed_records_are_refused_or_valid() {
+fn changed_records_are_rejected_or_valid() {
     let record = std::fs::read(corpus().join("tfds/record")).expect("a file");
     assert_eq!(parsers::tfds_files(&record).map(|trajectories| trajectories.len()), Some(1));
     for end in 0..record.len() {
-        // A record without one of the features is refused.
+        // A record without one of the features is rejected.
         assert_eq!(parsers::tfds_files(&record[..end]), None, "truncated at {end}");
     }
     let random = &mut RandomState::new(2);
@@ -167,7 +167,7 @@ fn other_files_are_not_sets() {
 }
 
 #[test]
-fn other_formats_specs_and_hashes_are_refused() {
+fn other_formats_specs_and_hashes_are_rejected() {
     let trajectories = samples(find("bfs"), &[5], 2);
     let header = header("bfs", &trajectories);
     let complete = bytes(&header, &trajectories);
@@ -184,7 +184,7 @@ fn other_formats_specs_and_hashes_are_refused() {
     // A forged header may come with its hash.
     let text = serde_json::to_string(&header).expect("a header");
     let forged = |from: &str, to: &str| {
-        let hash = |text: &str| ContentHash::of_bytes(text.as_bytes()).to_string().into_bytes();
+        let hash = |text: &str| ContentHash::of_header(text.as_bytes()).to_string().into_bytes();
         replaced(&replaced(&complete, from.as_bytes(), to.as_bytes()), &hash(&text), &hash(&text.replace(from, to)))
     };
     let renamed = forged("\"name\":\"reach_h\"", "\"name\":\"reach_g\"");
@@ -229,7 +229,7 @@ fn limits_apply_to_batches_and_to_sets() {
 }
 
 #[test]
-fn overlapping_record_batches_are_refused() {
+fn overlapping_record_batches_are_rejected() {
     let dir = tempfile::tempdir().expect("a directory");
     let trajectories = samples(find("bfs"), &[5], 2);
     let path = dir.path().join("set");
@@ -251,7 +251,7 @@ fn overlapping_record_batches_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn special_files_are_refused_without_waiting() {
+fn special_files_are_rejected_without_waiting() {
     use clrs_store::{Set, tfds, verify};
 
     let dir = tempfile::tempdir().expect("a directory");
@@ -262,10 +262,10 @@ fn special_files_are_refused_without_waiting() {
     let endless = dir.path().join("bfs_val.arrow");
     std::os::unix::fs::symlink("/dev/zero", &endless).expect("linked");
     for path in [&pipe, &endless] {
-        let refused = SetReader::open(path).err().expect("not a file");
-        assert_eq!(refused.to_string(), format!("{}: exists and is not a regular file", path.display()));
-        let refused = verify::verify(path, &registry).expect_err("not a file").to_string();
-        assert_eq!(refused, format!("{}: exists and is not a regular file", path.display()));
+        let rejected = SetReader::open(path).err().expect("not a file");
+        assert_eq!(rejected.to_string(), format!("{}: not a regular file", path.display()));
+        let rejected = verify::verify(path, &registry).expect_err("not a file").to_string();
+        assert_eq!(rejected, format!("{}: not a regular file", path.display()));
     }
     for split in ["train", "val"] {
         assert!(matches!(Set::open(dir.path(), "bfs", split).err().expect("not a file").kind, StoreErrorKind::NotAFile));
@@ -282,12 +282,12 @@ fn special_files_are_refused_without_waiting() {
     std::fs::create_dir_all(&tfds_dir).expect("created");
     std::os::unix::fs::symlink("/dev/zero", tfds_dir.join("features.json")).expect("linked");
     let out = dir.path().join("out");
-    let refused = tfds::import(&tfds_dir, &out, &registry, OnExisting::Fail, &()).expect_err("not a file");
-    assert!(matches!(refused.kind, StoreErrorKind::NotAFile), "{refused}");
+    let rejected = tfds::import(&tfds_dir, &out, &registry, OnExisting::Fail, &()).expect_err("not a file");
+    assert!(matches!(rejected.kind, StoreErrorKind::NotAFile), "{rejected}");
     std::fs::remove_file(tfds_dir.join("features.json")).expect("removed");
     std::fs::write(tfds_dir.join("features.json"), parsers::FEATURES).expect("written");
     let created = std::process::Command::new("mkfifo").arg(tfds_dir.join("dataset_info.json")).status().expect("mkfifo runs");
     assert!(created.success());
-    let refused = tfds::import(&tfds_dir, &out, &registry, OnExisting::Fail, &()).expect_err("not a file");
-    assert!(matches!(refused.kind, StoreErrorKind::NotAFile), "{refused}");
+    let rejected = tfds::import(&tfds_dir, &out, &registry, OnExisting::Fail, &()).expect_err("not a file");
+    assert!(matches!(rejected.kind, StoreErrorKind::NotAFile), "{rejected}");
 }

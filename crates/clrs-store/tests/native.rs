@@ -158,7 +158,7 @@ fn files_are_replaced_only_if_asked_and_no_temporary_file_is_left() {
 }
 
 #[test]
-fn samples_of_another_spec_or_size_are_refused() {
+fn samples_of_another_spec_or_size_are_rejected() {
     let dir = tempfile::tempdir().expect("a directory");
     let trajectories = samples(find("bfs"), &[5], 2);
     let header = header("bfs", &trajectories);

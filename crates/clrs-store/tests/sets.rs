@@ -96,7 +96,7 @@ fn generate_keeps_complete_sets_and_detects_changed_ones() {
     std::fs::create_dir(&path).expect("a directory in the way");
     for on_existing in [OnExisting::Fail, OnExisting::Replace] {
         let error = run(on_existing).expect_err("a directory");
-        assert_eq!(error.to_string(), format!("{}: exists and is not a regular file", path.display()));
+        assert_eq!(error.to_string(), format!("{}: is a directory", path.display()));
         assert!(!error.is_resolved_by_replacing());
     }
 }
@@ -111,7 +111,7 @@ fn a_stale_temporary_file_is_removed_when_the_set_is_generated_again() {
 }
 
 #[test]
-fn a_renamed_set_is_refused() {
+fn a_renamed_set_is_rejected() {
     let dir = tempfile::tempdir().expect("a directory");
     let registry = Registry::builtin();
     generate_one(dir.path(), dataset("bfs_val"), OnExisting::Fail).expect("generated");
@@ -183,7 +183,7 @@ fn shards_need_independent_random_numbers() {
     let dir = tempfile::tempdir().expect("a directory");
     let stream = DatasetSpec { shard: Some(Shard { index: 1, count: 2 }), ..dataset("bfs_train") };
     let error = generate_one(dir.path(), stream, OnExisting::Fail).expect_err("one stream");
-    assert!(matches!(error, GenerateError::ShardedStream { .. }));
+    assert!(matches!(error, GenerateError::ShardNeedsParallelSeeding { .. }));
     let outside = dataset("bfs_train").with_shard(Shard { index: 2, count: 2 });
     assert!(matches!(generate_one(dir.path(), outside, OnExisting::Fail), Err(GenerateError::InvalidShard { .. })));
     let twice = [dataset("bfs_train"), dataset("bfs_train")];
@@ -210,16 +210,16 @@ fn shards_of_a_set_are_grouped_and_checked() {
     assert_eq!((sets.len(), sets[0].samples()), (1, 5));
     assert_eq!(sets[0].read_all().expect("complete"), all);
 
-    let refused = |paths: &[PathBuf]| match Set::open_all(paths).err().expect("incomplete").kind {
+    let rejected = |paths: &[PathBuf]| match Set::open_all(paths).err().expect("incomplete").kind {
         StoreErrorKind::Shards(error) => error,
         other => panic!("{other}"),
     };
-    assert_eq!(refused(&shards[1..]), ShardError::Missing { index: 2, count: 3 });
-    assert_eq!(refused(&[shards[1].clone(), shards[0].clone()]), ShardError::Missing { index: 1, count: 3 });
-    assert_eq!(refused(&[shards[1].clone(), shards[1].clone()]), ShardError::Duplicate { index: 0, count: 3 });
-    assert!(matches!(refused(&[shards[1].clone(), write_shard(1, 2, 2..5)]), ShardError::Foreign { .. }));
+    assert_eq!(rejected(&shards[1..]), ShardError::Missing { index: 2, count: 3 });
+    assert_eq!(rejected(&[shards[1].clone(), shards[0].clone()]), ShardError::Missing { index: 1, count: 3 });
+    assert_eq!(rejected(&[shards[1].clone(), shards[1].clone()]), ShardError::Duplicate { index: 0, count: 3 });
+    assert!(matches!(rejected(&[shards[1].clone(), write_shard(1, 2, 2..5)]), ShardError::Foreign { .. }));
     write_shard(1, 3, 1..5);
-    assert_eq!(refused(&shards), ShardError::Samples { index: 1, count: 3, expected: 2, found: 4 });
+    assert_eq!(rejected(&shards), ShardError::Samples { index: 1, count: 3, expected: 2, found: 4 });
 }
 
 #[test]

@@ -96,10 +96,10 @@ fn several_shards_are_read_in_order() {
 }
 
 #[test]
-fn invalid_directories_are_refused() {
+fn invalid_directories_are_rejected() {
     let dir = tempfile::tempdir().expect("a directory");
     let out = dir.path().join("out");
-    assert_eq!(error_kind(dir.path(), &out), "neither it nor a directory below contains features.json");
+    assert_eq!(error_kind(dir.path(), &out), "not a TFDS directory: no features.json here or below");
 
     let trajectories = samples(find("bfs"), &[4], 3);
     let root = export(dir.path(), "bfs", &trajectories);
@@ -131,10 +131,10 @@ fn exports_need_a_split_and_one_size() {
     let native = write(dir.path(), &header, &mixed);
     let mut set = Set::open_all(&[native]).expect("a set").remove(0);
     let root = dir.path().join("root");
-    let mut refused = |split| tfds::export(&mut set, &root, split, OnExisting::Fail, &()).expect_err("no").kind;
-    assert!(matches!(refused(None), StoreErrorKind::NoSplit(_)));
-    assert!(matches!(refused(Some("../x")), StoreErrorKind::NoSplit(_)));
-    assert!(matches!(refused(Some("test")), StoreErrorKind::Batch(_)));
+    let mut rejected = |split| tfds::export(&mut set, &root, split, OnExisting::Fail, &()).expect_err("no").kind;
+    assert!(matches!(rejected(None), StoreErrorKind::NoSplit(_)));
+    assert!(matches!(rejected(Some("../x")), StoreErrorKind::NoSplit(_)));
+    assert!(matches!(rejected(Some("test")), StoreErrorKind::Batch(_)));
     let left = std::fs::read_dir(root.join("clrs_dataset/bfs_test")).expect("a dir");
     assert_eq!(left.count(), 0, "an unfinished directory is removed");
 }

@@ -12,7 +12,7 @@ use crate::spec::Probe;
 
 /// A textbook algorithm that records its steps.
 pub trait Algorithm: Probes + Send + Sync {
-    /// The reference's name, if the reference has the algorithm.
+    /// The name; that of dm-clrs, if dm-clrs has the algorithm.
     const NAME: &'static str;
     /// The paper's family.
     const FAMILY: Family;
@@ -129,8 +129,8 @@ pub enum CheckError {
 }
 
 /// Upper bound on the memory of one recording in its worst case. Well below the memory of an ordinary machine, so that no
-/// problem, however short its JSON, can exhaust it; far above any sample of the benchmark (48 MiB in the worst case).
-pub const MAX_RECORDING_BYTES: usize = 4 << 30;
+/// problem, however short its JSON, can exhaust it; far above any sample of the benchmark (50 MB in the worst case).
+pub const MAX_RECORDING_BYTES: usize = 4_000_000_000;
 
 /// Worst-case size of a recording of `n` nodes in bytes.
 fn recording_bytes<A: Algorithm>(n: usize) -> usize {
@@ -146,13 +146,12 @@ pub(crate) fn size_fits<A: Algorithm>(n: usize) -> Result<(), InvalidProblem> {
     ensure_valid(bytes <= MAX_RECORDING_BYTES, || {
         let sizes: Vec<usize> = (1..n).collect();
         let largest = sizes.partition_point(|&n| recording_bytes::<A>(n) <= MAX_RECORDING_BYTES);
-        let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
+        let gigabytes = |bytes: usize| bytes as f64 / 1e9;
         format!(
-            "{} of {n} nodes may take {} steps and {:.1} GiB, more than the limit of {:.0} GiB; use at most {largest} nodes",
-            A::NAME,
+            "{n} nodes may take {} steps and {:.1} GB, more than the limit of {:.0} GB; use at most {largest} nodes",
             A::max_steps(n),
-            gib(bytes),
-            gib(MAX_RECORDING_BYTES),
+            gigabytes(bytes),
+            gigabytes(MAX_RECORDING_BYTES),
         )
     })
 }
@@ -161,7 +160,7 @@ pub(crate) fn size_fits<A: Algorithm>(n: usize) -> Result<(), InvalidProblem> {
 pub(crate) fn validate_problem<A: Algorithm>(problem: &A::Problem) -> Result<(), InvalidProblem> {
     let n = problem.nodes();
     ensure_valid(n > 0, || "the problem has no nodes".into())?;
-    ensure_valid(n >= A::MIN_NODES, || format!("{} needs at least {} nodes, found {n}", A::NAME, A::MIN_NODES))?;
+    ensure_valid(n >= A::MIN_NODES, || format!("the algorithm needs at least {} nodes, found {n}", A::MIN_NODES))?;
     size_fits::<A>(n)?;
     problem.validate()?;
     A::preconditions(problem)

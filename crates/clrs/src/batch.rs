@@ -1,4 +1,4 @@
-//! Dense batches in the reference's layout: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
+//! Dense batches in the layout of dm-clrs: inputs and outputs `[B, ...]`, hints `[T, B, ...]` padded with zeros, and lengths.
 //!
 //! `B` is the number of samples, `T` the largest number of steps, and `...` is `[N]` for nodes, `[N, N]` for edges, and nothing
 //! for graphs, with one more axis for the classes of a categorical.
@@ -163,7 +163,7 @@ fn write_row(kind: Kind, cells: Cells<'_>, into: &mut [f64]) {
             for (one_hot, &class) in into.chunks_exact_mut(classes).zip(cells) {
                 match usize::try_from(class) {
                     Ok(class) => one_hot[class] = 1.0,
-                    Err(_) => one_hot[classes - 1] = -1.0, // masked out: the reference marks the blank class
+                    Err(_) => one_hot[classes - 1] = -1.0, // masked out: dm-clrs marks the blank class
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! SHA-256 digests of the little-endian bytes of each array of a [`Batch`](crate::Batch), for comparison with the reference.
+//! SHA-256 digests of the little-endian bytes of each array of a [`Batch`](crate::Batch), for comparison with dm-clrs.
 //! The arrays, which can take gigabytes, are digested one time step at a time.
 
 use std::fmt;
@@ -13,16 +13,16 @@ use crate::trajectory::Trajectory;
 
 /// A SHA-256 digest; as text, 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sha(pub [u8; 32]);
+pub struct Sha256Digest(pub [u8; 32]);
 
-impl fmt::Display for Sha {
+impl fmt::Display for Sha256Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
 /// As text.
-impl Serialize for Sha {
+impl Serialize for Sha256Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -32,9 +32,9 @@ impl Serialize for Sha {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digests {
     /// Inputs, outputs and hints, in spec order.
-    pub arrays: Vec<(Probe, Sha)>,
+    pub arrays: Vec<(Probe, Sha256Digest)>,
     /// Digest of the lengths.
-    pub lengths: Sha,
+    pub lengths: Sha256Digest,
 }
 
 impl Digests {
@@ -50,17 +50,17 @@ impl Digests {
             (probe.clone(), digest(probe, nodes, steps, &cells))
         });
         let lengths: Vec<f64> = samples.iter().map(|sample| sample.steps() as f64).collect();
-        Ok(Digests { arrays: arrays.collect(), lengths: Sha(Sha256::digest(bytemuck::cast_slice(&lengths)).into()) })
+        Ok(Digests { arrays: arrays.collect(), lengths: Sha256Digest(Sha256::digest(bytemuck::cast_slice(&lengths)).into()) })
     }
 
     /// The digest of the set: over the digests of inputs, hints, outputs and lengths, in this order.
-    pub fn total(&self) -> Sha {
+    pub fn total(&self) -> Sha256Digest {
         let mut total = Sha256::new();
         for stage in [Stage::Input, Stage::Hint, Stage::Output] {
             self.arrays.iter().filter(|(probe, _)| probe.stage == stage).for_each(|(_, digest)| total.update(digest.0));
         }
         total.update(self.lengths.0);
-        Sha(total.finalize().into())
+        Sha256Digest(total.finalize().into())
     }
 }
 
@@ -72,7 +72,7 @@ impl Serialize for Digests {
     }
 }
 
-fn digest(probe: &Probe, nodes: usize, steps: usize, samples: &[Cells<'_>]) -> Sha {
+fn digest(probe: &Probe, nodes: usize, steps: usize, samples: &[Cells<'_>]) -> Sha256Digest {
     let mut hasher = Sha256::new();
     let mut slab = vec![0.0; samples.len() * row_shape(probe, nodes).iter().product::<usize>()];
     for step in 0..probe.rows(steps) {
@@ -85,5 +85,5 @@ fn digest(probe: &Probe, nodes: usize, steps: usize, samples: &[Cells<'_>]) -> S
             DType::I64 => hasher.update(bytemuck::cast_slice(&slab.iter().map(|&x| x as i64).collect::<Vec<_>>())),
         }
     }
-    Sha(hasher.finalize().into())
+    Sha256Digest(hasher.finalize().into())
 }

@@ -32,9 +32,9 @@ impl ContentHash {
         ContentHash(hasher.finish())
     }
 
-    /// Hash of arbitrary bytes, such as the header of a file.
-    pub fn of_bytes(bytes: &[u8]) -> ContentHash {
-        ContentHash(blake3::hash(bytes))
+    /// BLAKE3 hash of a text that is stored with the values: the header of a set.
+    pub fn of_header(header: &[u8]) -> ContentHash {
+        ContentHash(blake3::hash(header))
     }
 }
 

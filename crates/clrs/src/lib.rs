@@ -3,7 +3,7 @@
 //! Data flow: a [`Problem`] is sampled from a [`Distribution`], parsed from JSON, or recovered from stored inputs. An
 //! [`Algorithm`] runs on it and records its inputs, outputs and hints with a [`Recorder`]. The result is stored in
 //! [`Trajectories`], typed columns of which a [`Trajectory`] is a view of one sample. A [`Batch`] has samples of one size as
-//! dense arrays in the reference's layout.
+//! dense arrays in the layout of dm-clrs.
 //!
 //! ```
 //! use clrs::Registry;
@@ -17,12 +17,12 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`registry`], [`algorithm`], [`algorithms`] | lookup by name, the traits, and the [32 built-in algorithms](algorithms) |
+//! | [`registry`], [`algorithm`], [`algorithms`] | lookup by name, the traits, and the [built-in algorithms](algorithms) |
 //! | [`problems`], [`sampling`], [`random`] | problem types and distributions, samplers, `NumPy`'s `RandomState` |
 //! | [`spec`], [`probes`](mod@probes), [`cell`] | probes and specs, the macro that declares them, the Rust types of cells |
 //! | [`recorder`], [`trajectory`], [`column`](mod@column), [`trace`] | recording and storage of samples, traces as JSON documents |
 //! | [`batch`], [`transform`], [`training`] | dense batches and their transforms, options for training |
-//! | [`score`] | the reference's scores, validity and exact match |
+//! | [`score`] | the scores of dm-clrs, validity and exact match |
 //! | [`clrs30`], [`hash`], [`digest`] | the benchmark's sets, their content hashes, digests of dense arrays |
 
 pub mod algorithm;

@@ -1,4 +1,4 @@
-//! `NumPy`'s pairwise summation. Samplers and scores must agree with the reference to the last bit.
+//! `NumPy`'s pairwise summation. Samplers and scores must agree with dm-clrs to the last bit.
 
 /// Below this length, `NumPy` adds sequentially.
 const SEQUENTIAL: usize = 8;

@@ -1,6 +1,6 @@
 //! `NumPy`'s legacy `RandomState`, bit for bit, based on MT19937.
 //!
-//! All random numbers of the benchmark are drawn here, in the reference's order. How many words of the stream a method
+//! All random numbers of the benchmark are drawn here, in the order of dm-clrs. How many words of the stream a method
 //! consumes is part of its contract: two programs agree on the thousandth sample only if they agree on every earlier draw.
 
 use rand_mt::Mt;

@@ -10,7 +10,7 @@ use crate::suggest::{did_you_mean, nearest};
 /// use clrs::Registry;
 ///
 /// let registry = Registry::builtin();
-/// assert_eq!(registry.iter().len(), 32);
+/// assert!(registry.iter().len() >= 32);
 /// assert_eq!(registry.find("bfs")?.name(), "bfs");
 /// let error = registry.find("bsf").err().expect("no such algorithm");
 /// assert_eq!(error.to_string(), "unknown algorithm `bsf`; did you mean `bfs`?");
@@ -20,7 +20,7 @@ use crate::suggest::{did_you_mean, nearest};
 pub struct Registry(Vec<&'static dyn AnyAlgorithm>);
 
 impl Registry {
-    /// The algorithms of this crate, in the reference's order.
+    /// The algorithms of this crate, in the order of dm-clrs.
     pub fn builtin() -> Registry {
         Registry(BUILTIN.to_vec())
     }

@@ -93,7 +93,7 @@ impl Kind {
     }
 }
 
-/// Element type of a probe in dense arrays. Hints are always `F64`; inputs and outputs follow the reference.
+/// Element type of a probe in dense arrays. Hints are always `F64`; inputs and outputs follow dm-clrs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "NumPy's float64, float32 and int64; some transforms produce float32")]
@@ -106,7 +106,7 @@ pub enum DType {
 /// One observable of an algorithm. Strings are owned only if a transform or a file created the probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// The reference's name, used in files, arrays and tables.
+    /// The name, used in files, arrays and tables; that of dm-clrs, if dm-clrs has the probe.
     pub name: Cow<'static, str>,
     /// When it is observed.
     pub stage: Stage,
@@ -136,6 +136,19 @@ impl Probe {
             dtype,
             description: Cow::Borrowed(description.trim_ascii()),
         }
+    }
+
+    /// Whether cells of the two probes have the same type and the same meaning to an algorithm: they agree in name, stage,
+    /// location and kind. Permutations and plain pointers count as one kind, since versions of the benchmark differ in which
+    /// of the two an output is.
+    pub fn same_layout(&self, other: &Probe) -> bool {
+        (&self.name, self.stage, self.location, self.kind.plain())
+            == (&other.name, other.stage, other.location, other.kind.plain())
+    }
+
+    /// Name of the mask of the first node that accompanies a [`Kind::CyclicPermutation`].
+    pub fn mask_name(&self) -> String {
+        format!("{}_mask", self.name)
     }
 
     /// Stage and name, as used for arrays in files: `hint/pi_h`.
@@ -204,8 +217,8 @@ impl Spec {
 
     /// Whether two specs have the same probes, whatever their descriptions say.
     pub fn same_probes(&self, other: &Spec) -> bool {
-        let plain = |probe: &Probe| Probe { description: Cow::Borrowed(""), ..probe.clone() };
-        self.iter().map(plain).eq(other.iter().map(plain))
+        let undescribed = |probe: &Probe| Probe { description: Cow::Borrowed(""), ..probe.clone() };
+        self.iter().map(undescribed).eq(other.iter().map(undescribed))
     }
 
     /// The probe with the given name.
@@ -259,7 +272,7 @@ pub enum InvalidSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{MaskOne, Node, Pointer, Scalar};
+    use crate::cell::{MaskOne, Node, Permutation, Pointer, Scalar};
 
     #[test]
     fn new_sorts_by_stage_and_rejects_duplicate_names() {
@@ -271,6 +284,20 @@ mod tests {
         let spec = Spec::new(vec![pred_h, pred, first, pos.clone()]).expect("four names");
         assert_eq!(spec.iter().map(|probe| &*probe.name).collect::<Vec<_>>(), ["pos", "pred", "pred_mask", "pred_h"]);
         assert_eq!(Spec::new(vec![pos.clone(), pos]), Err(DuplicateProbe("pos".into())));
+    }
+
+    #[test]
+    fn permutations_have_the_layout_of_pointers() {
+        let pred = Probe::declared::<Node<Permutation>>("pred", Stage::Output, DType::I64, "order");
+        let same = Probe { kind: Kind::Pointer, dtype: DType::F64, description: "another text".into(), ..pred.clone() };
+        assert!(pred.same_layout(&same) && same.same_layout(&pred));
+        let others = [
+            Probe { name: "pi".into(), ..pred.clone() },
+            Probe { stage: Stage::Hint, ..pred.clone() },
+            Probe { location: Location::Edge, ..pred.clone() },
+            Probe { kind: Kind::CyclicPermutation, ..pred.clone() },
+        ];
+        assert!(others.iter().all(|other| !pred.same_layout(other)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A recorded run as a self-contained document: the problem, every probe at every step, and the source line of each step.
 //!
-//! [`Trace`] is the JSON of `clrs trace --json`. A model's predictions can be stored beside the recorded values.
+//! [`Trace`] is the JSON of `clrs trace --json`. A model's predictions can be stored next to the recorded values.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn predictions_are_stored_beside_the_recording() {
+    fn predictions_are_stored_next_to_the_recording() {
         let bfs = Registry::builtin().find("bfs").expect("a built-in algorithm");
         let spec: Vec<Probe> = bfs.spec().iter().filter(|probe| probe.stage != Stage::Input).cloned().collect();
         let mut predicted = Trajectories::new(Spec::new(spec).expect("unique names"));

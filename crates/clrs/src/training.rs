@@ -1,6 +1,6 @@
-//! Sampler options and problem sizes for training, as in the reference's `clrs.examples.run`.
+//! Sampler options and problem sizes for training, as in dm-clrs's `clrs.examples.run`.
 
-use crate::algorithm::{AnyAlgorithm, Family};
+use crate::algorithm::AnyAlgorithm;
 use crate::sampling::SamplerOptions;
 
 /// Sampler options for problems that are generated while training: each graph uses one of the edge probabilities, and the
@@ -8,7 +8,7 @@ use crate::sampling::SamplerOptions;
 pub fn sampler_options(algorithm: &dyn AnyAlgorithm, edge_probabilities: &[f64]) -> SamplerOptions {
     let mut options = SamplerOptions::default();
     let mut set = |name: &str, value: String| {
-        if algorithm.options().iter().any(|option| option.name == name) {
+        if has_option(algorithm, name) {
             options.push(name, value).expect("each option is set once");
         }
     };
@@ -17,15 +17,22 @@ pub fn sampler_options(algorithm: &dyn AnyAlgorithm, edge_probabilities: &[f64])
     if !probabilities.is_empty() {
         set("p", probabilities.join(","));
     }
-    set("length_needle", "-8".into());
+    set(PATTERN_LENGTH, "-8".into());
     options
 }
 
-/// Problem sizes for training at the given lengths. String matchers vary the pattern instead and have a single size, which
-/// leaves room for it.
+/// Option of string matchers: the length of the pattern, or the maximum of a random one if it is negative.
+const PATTERN_LENGTH: &str = "length_needle";
+
+fn has_option(algorithm: &dyn AnyAlgorithm, name: &str) -> bool {
+    algorithm.options().iter().any(|option| option.name == name)
+}
+
+/// Problem sizes for training at the given lengths. Algorithms that search a pattern vary its length instead and have a single
+/// size, which leaves room for it.
 pub fn sizes(algorithm: &dyn AnyAlgorithm, lengths: &[usize]) -> Vec<usize> {
-    match (algorithm.family(), lengths.iter().max()) {
-        (Family::Strings, Some(longest)) => vec![longest * 5 / 4],
+    match lengths.iter().max() {
+        Some(longest) if has_option(algorithm, PATTERN_LENGTH) => vec![longest * 5 / 4],
         _ => lengths.to_vec(),
     }
 }
@@ -33,13 +40,11 @@ pub fn sizes(algorithm: &dyn AnyAlgorithm, lengths: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Registry;
+    use crate::{Registry, clrs30};
 
-    /// The reference's list, and `find_maximum_subarray`, which it does not train.
     #[test]
-    fn fixed_orders_are_those_of_the_reference() {
-        let registry = Registry::builtin();
-        let fixed: Vec<&str> = registry.iter().filter(|of| of.fixed_order()).map(AnyAlgorithm::name).collect();
+    fn fixed_orders_of_the_benchmark_are_those_of_dm_clrs() {
+        let fixed: Vec<&str> = clrs30::algorithms().filter(|of| of.fixed_order()).map(AnyAlgorithm::name).collect();
         let expected = [
             "activity_selector",
             "binary_search",
@@ -52,7 +57,6 @@ mod tests {
             "naive_string_matcher",
             "optimal_bst",
             "task_scheduling",
-            "find_maximum_subarray",
         ];
         assert_eq!(fixed, expected);
     }
@@ -62,7 +66,7 @@ mod tests {
         for algorithm in Registry::builtin().iter() {
             let options = sampler_options(algorithm, &[0.1, 0.5]);
             for size in sizes(algorithm, &[4, 16]) {
-                if algorithm.family() == Family::Strings || size == 16 {
+                if size >= 16 {
                     algorithm.problem_buffer(size, &options).unwrap_or_else(|error| panic!("{}: {error}", algorithm.name()));
                 }
             }

@@ -1,4 +1,4 @@
-//! The benchmark's ninety sets equal those of the reference: the digest of every array of every set.
+//! The benchmark's ninety sets equal those of dm-clrs: the digest of every array of every set.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use clrs::{ContentHasher, Family, SamplerOptions};
 use rayon::prelude::*;
 use serde::Deserialize;
 
-/// The reference's digests, recorded by `cargo xtask goldens clrs30`.
+/// The digests of dm-clrs, recorded by `cargo xtask goldens clrs30`.
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../golden/clrs30.json");
 
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ struct RecordedSet {
 }
 
 #[test]
-fn every_array_of_every_set_equals_the_references() {
+fn every_array_of_every_set_equals_that_of_dm_clrs() {
     let text = std::fs::read_to_string(RECORDED).expect("the recording");
     let recording: Recording = serde_json::from_str(&text).expect("recorded JSON");
     let sets = Version::V2_0_3.sets();
@@ -63,7 +63,7 @@ fn assert_same(set: &BenchmarkSet, recorded: &RecordedSet) {
     }
 }
 
-/// Sine, cosine and arc tangent may differ from the reference in the last bit, because they come from another library.
+/// Sine, cosine and arc tangent may differ from dm-clrs in the last bit, because they come from another library.
 fn depends_on_libm(algorithm: &str, array: &str) -> bool {
     matches!((algorithm, array), ("graham_scan" | "jarvis_march", "input/x" | "input/y" | "hint/atans"))
 }

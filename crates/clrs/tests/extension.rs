@@ -1,9 +1,10 @@
-//! An algorithm of another crate, with cell types that the built-in algorithms do not have.
+//! An algorithm of another crate, with cell types that the built-in algorithms do not have, in a family whose other members search
+//! patterns.
 
 use clrs::cell::{Categorical, Edge, Graph, Mask, Masked, Node, Pointer, Scalar};
 use clrs::problems::{InvalidProblem, Keys, UniformKeys, positions};
 use clrs::source::Source;
-use clrs::{Algorithm, Cells, CheckError, CheckFailure, Family, Hints, Kind, Registry, Stage, probes};
+use clrs::{Algorithm, Cells, CheckError, CheckFailure, Family, Hints, Kind, Registry, Stage, probes, training};
 
 /// Whether the first key is the largest, in one step.
 struct LeadsAll;
@@ -35,7 +36,7 @@ probes! {
 impl Algorithm for LeadsAll {
     const NAME: &'static str = "leads_all";
     const SOURCE: Source = Source(include_str!("extension.rs"));
-    const FAMILY: Family = Family::Searching;
+    const FAMILY: Family = Family::Strings;
     type Problem = Keys;
     type Distribution = UniformKeys;
 
@@ -92,4 +93,14 @@ fn an_algorithm_of_another_crate_can_be_found_run_and_checked() {
     assert!(matches!(check(&[0]), Err(CheckError::Failed(_))));
     assert!(matches!(check(&[-1]), Err(CheckError::Malformed(_))), "`return` is never masked out");
     assert!(matches!(check(&[1, 1]), Err(CheckError::Malformed(_))));
+}
+
+#[test]
+fn training_sizes_depend_on_the_options_of_an_algorithm_not_on_its_family() {
+    let registry = Registry::builtin().with(&LeadsAll);
+    let find = |name| registry.find(name).expect("registered");
+    assert_eq!(find("leads_all").family(), find("kmp_matcher").family());
+    assert_eq!(training::sizes(find("kmp_matcher"), &[4, 16]), [20]);
+    assert_eq!(training::sizes(find("leads_all"), &[4, 16]), [4, 16]);
+    assert_eq!(training::sampler_options(find("leads_all"), &[0.5]).iter().count(), 0);
 }

@@ -62,7 +62,7 @@ fn problems_whose_recording_may_exceed_the_limit_are_rejected() {
         let problem = format!("{{\"{field}\": [{}]}}", vec!["1"; size].join(","));
         let error = algorithm.record_json(&problem, &mut algorithm.recorder()).expect_err("too large").to_string();
         let (reason, advice) = error.split_once("; use at most ").expect("a reason and advice");
-        assert!(reason.ends_with("more than the limit of 4 GiB"), "{error}");
+        assert!(reason.ends_with("more than the limit of 4 GB"), "{error}");
         let largest: usize = advice.trim_end_matches(" nodes").parse().expect("a number of nodes");
         let fits = |size| algorithm.problem_buffer(size, &SamplerOptions::default()).is_ok();
         assert!(fits(largest) && !fits(largest + 1), "{error}");

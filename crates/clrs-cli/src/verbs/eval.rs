@@ -15,10 +15,12 @@ use clrs_nn::eval::metrics::EvalError;
 use clrs_nn::eval::trained::{Checkpoint, TrainedModel};
 use clrs_nn::exec::device::Device;
 use clrs_store::Progress;
+use clrs_store::memory::SampleMemory;
 
 use crate::arguments::{self, Compute, Name, ensure_outside_run};
-use crate::memory;
+use crate::error::{Interrupted, advise_generate, one_line};
 use crate::progress::SampleBar;
+use crate::table::plural;
 
 mod files;
 mod json;
@@ -29,13 +31,15 @@ use files::Files;
 /// Evaluate trained networks: score, validity, exact match
 ///
 /// Evaluates each run (a directory that `clrs train` created) on every algorithm that it was trained on: on the benchmark's test
-/// set, on other sets (`--data DIR`), or on new samples (`--sizes 16,64,256`). The score is the reference's: the mean over outputs
+/// set, on other sets (`--data DIR`), or on new samples (`--sizes 16,64,256`). The score is that of dm-clrs: the mean over outputs
 /// of micro-F1 for masks and accuracy for others. Validity is the fraction of samples with a correct answer, whether or not it is
-/// the reference's; exact match is the fraction whose answer equals the reference's. All are percentages.
+/// the algorithm's; exact match is the fraction whose answer equals the algorithm's. All are percentages.
 ///
 /// Runs whose recipes differ in nothing but seeds are also summarized: mean and standard deviation (n - 1) over seeds, and means
-/// over families and algorithms, beside the paper's results where it has them. Those are for `clrs30@1.0.0`; later versions have
+/// over families and algorithms, next to the paper's results where it has them. Those are for `clrs30@1.0.0`; later versions have
 /// other samples, and some algorithms have other probes.
+///
+/// A run that cannot be opened is reported and left out; the exit code is 2 then.
 ///
 /// `--steps oracle` lets the network take as many steps as the algorithm did, as papers do, which reveals something about the
 /// answer. `--steps max` takes the largest number of steps for the number of nodes, and `--steps fixpoint` stops when the predicted
@@ -84,7 +88,7 @@ pub(crate) struct Arguments {
     /// Write the predicted and the true outputs of every sample, one JSON line each
     #[arg(long, value_name = "FILE.jsonl")]
     examples: Option<PathBuf>,
-    /// Write predicted trajectories beside the true ones, one JSON line per sample, as `clrs trace --json` prints them
+    /// Write predicted trajectories next to the true ones, one JSON line per sample, as `clrs trace --json` prints them
     #[arg(long, value_name = "FILE.jsonl")]
     trajectories: Option<PathBuf>,
     /// Samples to write trajectories of, comma-separated, counted from 0 [default: the first 4]
@@ -109,7 +113,7 @@ pub(crate) struct Arguments {
 const STEPS: [(Steps, &str); 3] = [
     (Steps::Oracle, "As many as the algorithm took"),
     (Steps::Max, "The upper bound for the number of nodes"),
-    (Steps::Fixpoint, "Until decisions repeat"),
+    (Steps::Fixpoint, "Until predictions repeat"),
 ];
 
 fn step_choice((steps, help): (Steps, &'static str)) -> PossibleValue {
@@ -138,6 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for (path, run) in Files::paths(arguments).into_iter().flat_map(|path| arguments.runs.iter().map(move |run| (path, run))) {
         ensure_outside_run(path, run)?;
     }
+    arguments::ensure_checkpoint_exists(&arguments.checkpoint)?;
     let mut files = Files::create(arguments)?;
     let device = arguments.compute.open()?;
     let runs = open_runs(arguments, &device)?;
@@ -164,11 +169,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let printed = if evaluated.is_empty() { Ok(()) } else { print(&evaluated, arguments) };
     match failed {
         Some(error) if error.downcast_ref::<EvalError>().is_some_and(|error| matches!(error, EvalError::Stopped)) => {
-            bail!("stopped after {} of {} evaluations", evaluated.len(), tasks.len())
+            bail!(Interrupted(format!("stopped after {} of {} evaluations", evaluated.len(), tasks.len())))
         }
         Some(error) => return Err(error),
         None => files.commit()?,
     }
+    // The exit code does not depend on whether the table was read to its end.
+    let given = arguments.runs.len();
+    ensure!(runs.len() == given, "{} of {} not evaluated", given - runs.len(), plural(given, "run"));
     printed
 }
 
@@ -181,14 +189,24 @@ fn print(evaluated: &[Evaluated<'_>], arguments: &Arguments) -> Result<()> {
     Ok(print::tables(&mut out, evaluated)?)
 }
 
+/// Opens the runs. If there are several, one that cannot be opened is reported and left out.
 fn open_runs(arguments: &Arguments, device: &Device) -> Result<Vec<Run>> {
     let mut seen: Vec<PathBuf> = Vec::new();
+    for path in &arguments.runs {
+        if let Ok(canonical) = path.canonicalize() {
+            ensure!(!seen.contains(&canonical), "{} is given twice", path.display());
+            seen.push(canonical);
+        }
+    }
     let mut runs: Vec<Run> = Vec::new();
     for path in &arguments.runs {
-        let model = arguments::open_model(path, &arguments.checkpoint, device)?;
-        let canonical = path.canonicalize().with_context(|| format!("cannot read {}", path.display()))?;
-        ensure!(!seen.contains(&canonical), "{} is given twice", path.display());
-        seen.push(canonical);
+        let model = match arguments::open_model(path, &arguments.checkpoint, device) {
+            Err(error) if arguments.runs.len() > 1 => {
+                let _ = writeln!(std::io::stderr(), "clrs: {}", one_line(&error));
+                continue;
+            }
+            model => model?,
+        };
         if let Some(other) = runs.iter().find(|run| run.model.recipe == model.recipe) {
             let (path, other) = (path.display(), other.path.display());
             let _ = writeln!(
@@ -198,6 +216,7 @@ fn open_runs(arguments: &Arguments, device: &Device) -> Result<Vec<Run>> {
         }
         runs.push(Run { path: path.clone(), model });
     }
+    ensure!(!runs.is_empty(), "none of {} can be evaluated", plural(arguments.runs.len(), "run"));
     Ok(runs)
 }
 
@@ -215,9 +234,9 @@ fn tasks<'r>(arguments: &Arguments, runs: &'r [Run]) -> Result<Vec<Task<'r>>> {
         let sets = sets(arguments, run)?;
         for &algorithm in run.model.algorithms.iter().filter(|algorithm| is_chosen(**algorithm)) {
             for set in &sets {
-                let samples = set.count(algorithm)?;
+                let samples = set.count(algorithm).map_err(advise_generate)?;
                 if let EvalSet::Sampled { size, options, .. } = set {
-                    memory::ensure_recordings_fit(algorithm, *size, options, samples as u128)?;
+                    SampleMemory { algorithm, size: *size, options }.ensure_recordings_fit(samples as u128)?;
                 }
                 if let Some(sample) = arguments.trajectory_samples.iter().find(|sample| **sample >= samples) {
                     bail!("--trajectory-samples {sample}: {} on {set} has {samples} samples", algorithm.name());
@@ -270,7 +289,9 @@ fn evaluate(task: &Task<'_>, arguments: &Arguments, bar: &SampleBar, files: &mut
         bar.add(samples);
         if bar.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let report = report.with_context(about)?;
+    let mut report = report.with_context(about)?;
     files.add(task, &truth, &report).with_context(about)?;
+    // What is in the files need not stay in memory.
+    (report.predicted, report.results, report.trajectories, report.dump) = (Vec::new(), Vec::new(), Vec::new(), None);
     Ok(report)
 }

@@ -1,15 +1,16 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use clrs_store::{
-    ExportFormat, OnExisting, Progress, Set, StoreError, StoreErrorKind, estimate_export_bytes, npz, parquet, safetensors, tfds,
+    ExportFormat, OnExisting, Progress, Set, StoreError, StoreErrorKind, create_directory, estimate_export_bytes, npz, parquet,
+    safetensors, tfds,
 };
 use rayon::prelude::*;
 
 use crate::arguments;
-use crate::error::Advise;
+use crate::error::{Advise, Interrupted};
 use crate::progress::SampleBar;
 use crate::table::plural;
 
@@ -63,9 +64,9 @@ const LARGE_BYTES: u64 = 1_000_000_000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ensure!(arguments.split.is_none() || arguments.format == Format::Tfds, "--split applies to --format tfds only");
-    let mut sets = Set::open_all(&arguments::set_files(&arguments.path)?)?;
+    let mut sets = Set::open_all(&Set::files(&arguments.path)?)?;
     warn_if_large(&mut sets, arguments.format.into())?;
-    std::fs::create_dir_all(&arguments.out).with_context(|| format!("cannot create {}", arguments.out.display()))?;
+    create_directory(&arguments.out)?;
     let samples = sets.iter().map(Set::samples).sum::<u64>();
     let bar = SampleBar::new(usize::try_from(samples).ok(), arguments.quiet);
     let write = |set: &mut Set| export(set, arguments, &bar);
@@ -76,11 +77,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     bar.finish();
     match written {
-        Err(StoreError { kind: StoreErrorKind::Cancelled, .. }) => bail!(
+        Err(StoreError { kind: StoreErrorKind::Cancelled, .. }) => bail!(Interrupted(format!(
             "stopped; {} of {} complete. Repeat the command with --force to export all of them",
             bar.sets(),
             plural(sets.len(), "set")
-        ),
+        ))),
         Err(StoreError { kind: StoreErrorKind::NoSplit(name), path, .. }) => {
             bail!("{}: {}; name it with --split", path.display(), StoreErrorKind::NoSplit(name))
         }

@@ -11,7 +11,7 @@ use clrs_store::generate::{self, DatasetSpec, GenerateError, GenerateOptions, Ge
 use serde::Serialize;
 
 use crate::arguments::{self, Name};
-use crate::error::Advise;
+use crate::error::{Advise, Interrupted};
 use crate::progress::SampleBar;
 use crate::table::plural;
 
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "algorithms")]
     name: Option<String>,
     /// How samples get their random numbers
-    #[arg(long, value_enum, default_value_t = SeedingName::Reference)]
+    #[arg(long, value_enum, default_value_t = SeedingName::DmClrs)]
     seeding: SeedingName,
     /// Generate one shard of each set, such as 0/8 to 7/8; needs `--seeding parallel`
     #[arg(long, value_name = "I/N", value_parser = shard)]
@@ -69,7 +69,8 @@ pub(crate) struct Arguments {
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum SeedingName {
     /// From one stream, as in dm-clrs
-    Reference,
+    #[value(alias = "reference")]
+    DmClrs,
     /// From one stream per sample, so that shards can be generated independently
     Parallel,
 }
@@ -104,7 +105,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let generated = generate::generate(&datasets, &arguments.out, options, &bar);
     if matches!(generated, Err(GenerateError::Cancelled)) {
         bar.finish();
-        bail!("stopped; {} of {} complete. Repeat the command to generate the rest", bar.sets(), plural(datasets.len(), "set"));
+        let (complete, sets) = (bar.sets(), plural(datasets.len(), "set"));
+        bail!(Interrupted(format!("stopped; {complete} of {sets} complete. Repeat the command to generate the rest")));
     }
     let generated = generated.advise_force().inspect_err(|_| bar.finish())?;
     clrs_store::sync(generated.iter().filter(|set| !set.cached).map(|set| set.path.as_path()))?;
@@ -148,14 +150,14 @@ fn datasets(arguments: &Arguments) -> Result<Vec<DatasetSpec>> {
     ensure!(arguments.count > 0, "--count must be at least 1");
     let seeding = match (arguments.seeding, arguments.shard) {
         (SeedingName::Parallel, _) => Seeding::Parallel,
-        (SeedingName::Reference, None) => Seeding::Reference,
-        (SeedingName::Reference, Some(_)) => bail!("--shard needs --seeding parallel"),
+        (SeedingName::DmClrs, None) => Seeding::DmClrs,
+        (SeedingName::DmClrs, Some(_)) => bail!("--shard needs --seeding parallel"),
     };
     let options = arguments::sampler_options(&arguments.options)?;
     let mut datasets = Vec::new();
     for algorithm in algorithms {
         for &size in &arguments.size {
-            // Invalid options are refused before any work.
+            // Invalid options are rejected before any work.
             Sampler::new(algorithm, size, arguments.seed, &options)?;
             let name = match (&arguments.name, arguments.size.len()) {
                 (Some(name), 1) => name.clone(),

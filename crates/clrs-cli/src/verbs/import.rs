@@ -7,7 +7,7 @@ use clrs::Registry;
 use clrs_store::{StoreError, StoreErrorKind, tfds};
 
 use crate::arguments;
-use crate::error::Advise;
+use crate::error::{Advise, Interrupted};
 use crate::progress::SampleBar;
 use crate::table::plural;
 
@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let imported = tfds::import(&arguments.path, &arguments.out, &Registry::builtin(), on_existing, &bar);
     bar.finish();
     if let Err(StoreError { kind: StoreErrorKind::Cancelled, .. }) = imported {
-        bail!("stopped; {} complete. Repeat the command with --force to import all of them", plural(bar.sets(), "set"));
+        let complete = plural(bar.sets(), "set");
+        bail!(Interrupted(format!("stopped; {complete} complete. Repeat the command with --force to import all of them")));
     }
     let imported = imported.advise_force()?;
     clrs_store::sync(imported.iter().map(|set| set.path.as_path()))?;

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use clrs::sampling::{Sampler, SamplerOptions};
+use clrs::sampling::SizeProfile;
 use clrs::{AnyAlgorithm, Family, Registry, Stage};
 use serde::Serialize;
 
@@ -29,18 +29,7 @@ struct Entry {
     inputs: usize,
     outputs: usize,
     hints: usize,
-    sizes: Vec<AtSize>,
-}
-
-/// Nodes and steps at a problem size.
-#[derive(Serialize)]
-struct AtSize {
-    size: usize,
-    nodes: usize,
-    /// Minimum and maximum over a few samples.
-    steps: (usize, usize),
-    /// Upper bound for any problem of that many nodes.
-    max_steps: usize,
+    sizes: Vec<SizeProfile>,
 }
 
 /// Sizes of the benchmark.
@@ -66,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         for entry in entries(of) {
             let entry = entry?;
             let [small, large] = &entry.sizes[..] else { unreachable!("an entry has both sizes") };
-            let steps = |at: &AtSize| {
+            let steps = |at: &SizeProfile| {
                 if at.steps.0 == at.steps.1 { at.steps.0.to_string() } else { format!("{}-{}", at.steps.0, at.steps.1) }
             };
             table.row([
@@ -105,21 +94,6 @@ fn entry(algorithm: &'static dyn AnyAlgorithm) -> Result<Entry> {
         inputs: count(Stage::Input),
         outputs: count(Stage::Output),
         hints: count(Stage::Hint),
-        sizes: SIZES.into_iter().map(|size| at_size(algorithm, size)).collect::<Result<_>>()?,
+        sizes: SIZES.into_iter().map(|size| SizeProfile::measure(algorithm, size, SAMPLES)).collect::<Result<_, _>>()?,
     })
-}
-
-fn at_size(algorithm: &'static dyn AnyAlgorithm, size: usize) -> Result<AtSize> {
-    let mut sampler = Sampler::new(algorithm, size, 0, &SamplerOptions::default())?;
-    let mut recorder = algorithm.recorder();
-    let (mut nodes, mut min, mut max) = (0, usize::MAX, 0);
-    for _ in 0..SAMPLES {
-        // One at a time, in the same memory: fresh memory would cost more than the algorithm.
-        recorder.clear();
-        sampler.record(1, &mut recorder)?;
-        let sample = recorder.trajectories().get(0);
-        nodes = sample.nodes();
-        (min, max) = (min.min(sample.steps()), max.max(sample.steps()));
-    }
-    Ok(AtSize { size, nodes, steps: (min, max), max_steps: algorithm.max_steps(nodes) })
 }

@@ -7,12 +7,12 @@ use clrs::digest::Digests;
 use clrs::sampling::{FixedSet, SampleError, Sampler, Stream};
 use clrs::transform::{self, Chunks};
 use clrs::{AnyAlgorithm, Array, ArrayData, Batch, RandomState, Spec};
+use clrs_store::memory::{ChunkShape, SampleMemory};
 use clrs_store::npz::write_npz;
 use clrs_store::{AtomicFile, OnExisting};
 
 use crate::arguments::{self, Name, Sampling};
 use crate::error::Advise;
-use crate::memory;
 use crate::table::plural;
 
 /// Write samples as dense NumPy arrays with the layout and dtypes of dm-clrs
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Sample on the fly, as with `num_samples=-1`; `--next` sets the batch sizes
     #[arg(long, requires = "next")]
     stream: bool,
-    /// Draw and discard 1000 samples first, and pad every batch to the longest sample so far, as the reference does
+    /// Draw and discard 1000 samples first, and pad every batch to the longest sample so far, as dm-clrs does
     #[arg(long, requires = "stream")]
     track_max_steps: bool,
     /// Transform every batch, comma-separated, in order
@@ -107,20 +107,22 @@ fn ensure_writable(path: &std::path::Path, force: bool) -> Result<()> {
     AtomicFile::create(path, on_existing).advise_force().map(drop)
 }
 
-/// Refuses more samples than fit into memory.
+/// Rejects more samples than fit into memory.
 fn ensure_fits(arguments: &Arguments, algorithm: &'static dyn AnyAlgorithm) -> Result<()> {
-    let (size, options) = (arguments.sampling.size, arguments.sampling.options()?);
+    let options = arguments.sampling.options()?;
+    let memory = SampleMemory { algorithm, size: arguments.sampling.size, options: &options };
     let count = if arguments.stream { 0 } else { arguments.count as u128 };
     if arguments.digest {
-        return memory::ensure_recordings_fit(algorithm, size, &options, count);
+        return Ok(memory.ensure_recordings_fit(count)?);
     }
     let next = || arguments.next.iter().map(|&count| count as u128);
     if arguments.transform.contains(&Transform::Chunk) {
         let lanes = arguments.next.first().copied().unwrap_or(0);
-        memory::ensure_recordings_fit(algorithm, size, &options, count)?;
-        return memory::ensure_chunks_fit(algorithm, size, &options, (arguments.chunk_length, lanes, arguments.next.len()));
+        memory.ensure_recordings_fit(count)?;
+        let (length, count) = (arguments.chunk_length, arguments.next.len());
+        return Ok(memory.ensure_chunks_fit(ChunkShape { length, lanes, count })?);
     }
-    memory::ensure_arrays_fit(algorithm, size, &options, count + next().sum::<u128>())
+    Ok(memory.ensure_arrays_fit(count + next().sum::<u128>())?)
 }
 
 /// Where batches come from.

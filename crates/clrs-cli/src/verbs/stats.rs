@@ -8,7 +8,6 @@ use clrs_store::stats::{self, ProbeStats, Range, Stats, Values};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::arguments;
 use crate::table::Table;
 
 /// Describe sets: numbers of samples, nodes and steps, distributions of values
@@ -38,7 +37,7 @@ struct SetStats {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mut sets = Set::open_all(&arguments::set_files(&arguments.path)?)?;
+    let mut sets = Set::open_all(&Set::files(&arguments.path)?)?;
     let report = Report { sets: sets.par_iter_mut().map(describe).collect::<Result<_>>()? };
     let mut out = std::io::stdout().lock();
     if arguments.json {
@@ -77,7 +76,7 @@ fn describe(set: &mut Set) -> Result<SetStats> {
     let mut bytes = 0;
     for shard in set.shards() {
         let path = shard.path();
-        bytes += path.metadata().with_context(|| format!("cannot read {}", path.display()))?.len();
+        bytes += path.metadata().with_context(|| path.display().to_string())?.len();
     }
     Ok(SetStats { name: set.header().name.clone(), bytes, stats })
 }
@@ -92,7 +91,7 @@ fn values(probe: &ProbeStats) -> String {
         Values::OneHot => "one node".into(),
         Values::Pointers { to_self } => format!("{:.1}% point to themselves", 100.0 * to_self),
         Values::Classes { frequencies, masked } => {
-            let percentages: Vec<String> = frequencies.iter().map(|share| format!("{:.1}%", 100.0 * share)).collect();
+            let percentages: Vec<String> = frequencies.iter().map(|frequency| format!("{:.1}%", 100.0 * frequency)).collect();
             let masked = if *masked > 0.0 { format!(", {:.1}% masked out", 100.0 * masked) } else { String::new() };
             format!("{}{masked}", percentages.join(" / "))
         }

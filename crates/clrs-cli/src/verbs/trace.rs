@@ -90,5 +90,5 @@ fn read_file(path: &Path) -> Result<String> {
         }
         bytes => bytes?,
     };
-    String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8", path.display()))
+    String::from_utf8(bytes).with_context(|| format!("{}: not UTF-8", path.display()))
 }

@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use clrs::Registry;
+use clrs::suggest::nearest;
 use clrs_nn::config::recipe::{Recipe, SHIPPED};
 use clrs_nn::data::tasks::TaskError;
 use clrs_nn::exec::parameters::Owner;
@@ -15,11 +17,13 @@ use clrs_nn::run::tensor_file::TensorFile;
 use clrs_nn::train::plan::{PlanError, TrainPlan};
 use clrs_nn::train::trainer::{Event, StopReason, Trainer};
 use clrs_nn::{Parameters, Registries};
-use clrs_store::read_regular;
+use clrs_store::{lossy_path, read_regular};
 use serde::Serialize;
 
 use crate::arguments::{Compute, Name};
+use crate::error::{Interrupted, advise_generate};
 use crate::progress::{StepBar, is_stopped};
+use crate::table::plural;
 
 /// Train a network to execute algorithms
 ///
@@ -76,6 +80,7 @@ fn show(arguments: &Arguments) -> Result<()> {
             registries.processors.find(&recipe.model.processor)?;
             let _ = writeln!(std::io::stderr(), "clrs: note: training also needs --algorithms");
         }
+        Err(PlanError::Data(error)) => return Err(advise_generate(error)),
         plan => drop(plan?),
     }
     Ok(std::io::stdout().write_all(recipe.to_toml().as_bytes())?)
@@ -139,7 +144,7 @@ fn train(trainer: Trainer, mut directory: RunDir, steps: usize, quiet: bool) -> 
     let out = directory.path().display();
     let (at, score) = match reason? {
         StopReason::Stopped => {
-            bail!("stopped after step {last} of {steps}; `clrs train --resume --out {out}` resumes the run")
+            bail!(Interrupted(format!("stopped after step {last} of {steps}; `clrs train --resume --out {out}` resumes the run")))
         }
         StopReason::Completed | StopReason::EarlyStopping => best.context("a complete run has a validation")?,
     };
@@ -163,10 +168,7 @@ fn recipe(arguments: &Arguments) -> Result<Recipe> {
                 let bytes = read_regular(Path::new(name), MAX_RECIPE_BYTES)?;
                 String::from_utf8(bytes).with_context(|| format!("{name}: not UTF-8"))?
             }
-            None => {
-                let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-                bail!("unknown recipe `{name}`: neither a file nor one of {}", names.join(", "))
-            }
+            None => bail!(unknown_recipe(name)),
         },
     };
     let algorithms = (!arguments.algorithms.is_empty()).then(|| format!("algorithms={}", arguments.algorithms.join(",")));
@@ -178,10 +180,25 @@ fn recipe(arguments: &Arguments) -> Result<Recipe> {
     }
 }
 
+/// Says what a word may be that is neither a shipped recipe nor a file.
+fn unknown_recipe(name: &str) -> String {
+    let algorithms = Registry::builtin();
+    if name.split(',').all(|word| algorithms.find(word).is_ok()) {
+        let are = if name.contains(',') { "are algorithms, not recipes" } else { "is an algorithm, not a recipe" };
+        return format!("`{name}` {are}; use `--algorithms {name}`");
+    }
+    let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+    match nearest(name, names.iter().copied()) {
+        Some(near) => format!("unknown recipe `{name}`; did you mean `{near}`?"),
+        None => format!("unknown recipe `{name}`: neither a file nor one of {}", names.join(", ")),
+    }
+}
+
 /// Checks everything about a recipe that can be checked without data.
 fn plan(recipe: Recipe) -> Result<TrainPlan> {
     match TrainPlan::new(recipe, &Registries::builtin()) {
         Err(error @ PlanError::Task(TaskError::None)) => bail!("{error} with --algorithms"),
+        Err(PlanError::Data(error)) => Err(advise_generate(error)),
         plan => Ok(plan?),
     }
 }
@@ -206,9 +223,26 @@ impl InitialWeights<'_> {
     fn load_into(&self, parameters: &mut Parameters) -> Result<()> {
         let is_wanted = |owner: Owner| !self.only_processor || owner == Owner::Processor;
         let loaded = self.file.load_some(parameters, |parameter| is_wanted(parameter.owner));
-        loaded.with_context(|| self.path.display().to_string())
+        loaded.with_context(|| self.path.display().to_string())?;
+        let ignored = self.ignored(parameters);
+        if let (false, Some(first)) = (self.only_processor, ignored.first()) {
+            let more = if ignored.len() > 1 { ", .." } else { "" };
+            let (path, count) = (self.path.display(), plural(ignored.len(), "parameter"));
+            let _ = writeln!(std::io::stderr(), "clrs: note: {path}: ignored {count} that the network lacks: {first}{more}");
+        }
+        Ok(())
+    }
+
+    /// Parameters of the file that the network lacks. Checkpoints also contain the state of the optimizer and of the network.
+    fn ignored(&self, parameters: &Parameters) -> Vec<&str> {
+        let is_state = |name: &str| STATE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        let is_known = |name: &str| parameters.list().iter().any(|known| known.name == name || known.reference == name);
+        self.file.tensors.keys().map(String::as_str).filter(|name| !is_state(name) && !is_known(name)).collect()
     }
 }
+
+/// First words of the tensors of a checkpoint that are not parameters.
+const STATE_PREFIXES: [&str; 2] = ["adam/", "recurrent/"];
 
 /// Contents of `provenance.json`.
 #[derive(Serialize)]
@@ -217,25 +251,27 @@ struct Provenance<'a> {
     recipe: Option<&'a str>,
     algorithms: &'a [String],
     set: &'a [String],
-    weights: Option<String>,
-    processor_weights: Option<String>,
+    weights: Option<LossyPath<'a>>,
+    processor_weights: Option<LossyPath<'a>>,
     device: &'a str,
     /// Seconds since 1970.
-    begun: u64,
+    started_at: u64,
 }
+
+#[derive(Serialize)]
+struct LossyPath<'a>(#[serde(serialize_with = "lossy_path")] &'a Path);
 
 impl Provenance<'_> {
     fn new(arguments: &Arguments) -> Provenance<'_> {
-        let lossy = |path: &Option<PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
         Provenance {
             program: concat!("clrs ", env!("CARGO_PKG_VERSION")),
             recipe: arguments.recipe.as_deref(),
             algorithms: &arguments.algorithms,
             set: &arguments.overrides,
-            weights: lossy(&arguments.weights),
-            processor_weights: lossy(&arguments.processor_weights),
+            weights: arguments.weights.as_deref().map(LossyPath),
+            processor_weights: arguments.processor_weights.as_deref().map(LossyPath),
             device: &arguments.compute.device,
-            begun: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            started_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         }
     }
 }

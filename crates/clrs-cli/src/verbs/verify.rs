@@ -5,10 +5,10 @@ use anyhow::{Result, bail};
 use clap::Args;
 use clrs::Registry;
 use clrs_store::verify::{VerifiedSet, VerifyError, verify};
+use clrs_store::{Set, lossy_path};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::arguments::{self, lossy};
 use crate::table::{Table, plural};
 
 /// Verify sets: content hashes, probes, and every answer
@@ -30,7 +30,7 @@ struct Report {
 
 #[derive(Serialize)]
 struct FileReport {
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "lossy_path")]
     path: PathBuf,
     valid: bool,
     #[serde(flatten)]
@@ -40,14 +40,14 @@ struct FileReport {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let files = arguments::set_files(&arguments.path)?;
+    let files = Set::files(&arguments.path)?;
     let registry = Registry::builtin();
     let report = Report { sets: files.into_par_iter().map(|file| verify_file(file, &registry)).collect() };
     let printed = print(&report, arguments.json);
     // The exit code does not depend on whether the report was read to its end.
     let failed = report.sets.iter().filter(|file| !file.valid).count();
     if failed > 0 {
-        bail!("{failed} of {} failed verification; `clrs generate --force` regenerates sets", plural(report.sets.len(), "file"));
+        bail!("{failed} of {} failed verification", plural(report.sets.len(), "file"));
     }
     Ok(printed?)
 }

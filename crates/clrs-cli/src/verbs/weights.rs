@@ -63,6 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             ensure!(!is_same, "{}: is the checkpoint to read; write to another file", out.display());
         }
     }
+    arguments::ensure_checkpoint_exists(&arguments.checkpoint)?;
     let device = device::open("cpu")?;
     let model = arguments::open_model(&arguments.run, &arguments.checkpoint, &device)?;
     match &arguments.out {

@@ -29,10 +29,17 @@ pub(crate) fn stdout(output: &Output) -> String {
     text(&output.stdout)
 }
 
-/// The error of a refused command: one line, exit code 2.
-pub(crate) fn refusal(output: &Output) -> String {
+/// The error of a rejected command: one line, exit code 2.
+pub(crate) fn rejection(output: &Output) -> String {
     let line = text(&output.stderr);
     assert_eq!((output.status.code(), line.lines().count()), (Some(2), 1), "{line}");
+    line
+}
+
+/// The error of a command that Ctrl-C stopped: one line, exit code 130.
+pub(crate) fn interruption(output: &Output) -> String {
+    let line = text(&output.stderr);
+    assert_eq!((output.status.code(), line.lines().count()), (Some(130), 1), "{line}");
     line
 }
 

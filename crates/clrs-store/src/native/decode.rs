@@ -2,7 +2,7 @@
 //!
 //! arrow-ipc's own reader trusts a file's offsets and lengths. The layout is fixed here, so it is decoded by hand from
 //! messages that arrow-ipc has verified: first nodes and steps, from which the length of every other buffer follows. A
-//! buffer that claims another length is refused before memory is allocated for it.
+//! buffer that claims another length is rejected before memory is allocated for it.
 
 use std::io;
 
@@ -18,7 +18,7 @@ use super::{Extent, Header};
 /// Maximum ratio of a zstd frame: a block of four bytes can stand for 128 KiB of one value.
 const MAX_RATIO: usize = 128 * 1024 / 4;
 
-/// Memory for one sample beside its cells: where it starts, in every column.
+/// Memory for one sample besides its cells: where it starts, in every column.
 const BYTES_PER_SAMPLE: usize = 32;
 
 /// Nodes and steps come before the columns of the probes.

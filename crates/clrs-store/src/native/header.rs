@@ -63,7 +63,7 @@ impl Default for Provenance {
             size: 0,
             samples: 0,
             seed: 0,
-            seeding: Seeding::Reference,
+            seeding: Seeding::DmClrs,
             options: Vec::new(),
             shard: None,
             source: None,

@@ -24,7 +24,7 @@ pub use header::{Header, Provenance, Shard, is_valid_set_name};
 pub use read::{Batches, Extent, ReadLimits, SetReader};
 pub use write::{SetSummary, SetWriter};
 
-/// Version of the format. Readers refuse every other.
+/// Version of the format. Readers reject every other.
 pub const FORMAT: &str = "1";
 
 /// Maximum memory, in bytes, of the samples of one record batch.

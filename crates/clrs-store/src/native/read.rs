@@ -62,7 +62,7 @@ pub struct SetReader<R = File> {
     scratch: Vec<u8>,
 }
 
-/// Limits on the memory that reading may take. A file that claims more is refused before the memory is allocated.
+/// Limits on the memory that reading may take. A file that claims more is rejected before the memory is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadLimits {
@@ -278,7 +278,7 @@ fn read_header(footer: &Footer<'_>) -> Result<Header, StoreErrorKind> {
     }
     let header = find(schema.custom_metadata(), HEADER_KEY).unwrap_or_default();
     let hash = find(footer.custom_metadata(), HEADER_HASH_KEY);
-    if hash != Some(ContentHash::of_bytes(header.as_bytes()).to_string().as_str()) {
+    if hash != Some(ContentHash::of_header(header.as_bytes()).to_string().as_str()) {
         return Err(StoreErrorKind::NotASet("the header has been changed".into()));
     }
     let header: Header =

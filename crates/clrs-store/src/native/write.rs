@@ -90,7 +90,7 @@ impl SetWriter {
         let header = self.encoder.schema.metadata().get(HEADER_KEY).map_or(&[][..], |header| header.as_bytes());
         let metadata = [
             (HASH_KEY.to_owned(), hash.to_string()),
-            (HEADER_HASH_KEY.to_owned(), ContentHash::of_bytes(header).to_string()),
+            (HEADER_HASH_KEY.to_owned(), ContentHash::of_header(header).to_string()),
             (SAMPLES_KEY.to_owned(), self.samples.to_string()),
         ];
         let metadata = metadata_to_fb(&mut builder, &metadata.into_iter().collect());

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn features_that_are_not_numeric_tensors_are_refused() {
+    fn features_that_are_not_numeric_tensors_are_rejected() {
         for text in ["", "{}", "[]", r#"{"featuresDict": {"features": {"a": {"image": {}}}}}"#] {
             assert!(from_json(text).is_err(), "{text}");
         }

@@ -16,7 +16,7 @@ use super::order::order;
 use super::record::Records;
 use super::{DATASET, FEATURES_FILE, INFO_FILE, shard_name};
 use crate::error::{At, StoreError, StoreErrorKind};
-use crate::file::{OnExisting, lossy_path, open_regular, read_regular};
+use crate::file::{OnExisting, create_directory, lossy_path, open_regular, read_regular};
 use crate::native::{Header, Provenance, SetSummary, SetWriter, file_name, is_valid_set_name};
 use crate::progress::Progress;
 
@@ -37,7 +37,7 @@ pub struct ImportedSet {
 #[expect(missing_docs, reason = "the error messages document the variants")]
 #[non_exhaustive]
 pub enum LayoutError {
-    #[error("neither it nor a directory below contains {FEATURES_FILE}")]
+    #[error("not a TFDS directory: no {FEATURES_FILE} here or below")]
     NoFeatures,
     #[error("`{0}` is not ALGORITHM_SPLIT, such as bfs_train")]
     DirectoryName(String),
@@ -105,7 +105,7 @@ pub fn import(
     if found.is_empty() {
         return Err(LayoutError::NoFeatures).at(dir);
     }
-    std::fs::create_dir_all(out).at(out)?;
+    create_directory(out)?;
     found.iter().map(|set| import_set(set, out, registry, on_existing, progress)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! TensorFlow Datasets directories, as the reference's builder writes them and `clrs.create_dataset` reads them.
+//! TensorFlow Datasets directories, as dm-clrs's builder writes them and `clrs.create_dataset` reads them.
 //!
 //! `ROOT/clrs_dataset/ALGORITHM_SPLIT/1.0.0/` contains `features.json` (names, types and shapes), `dataset_info.json` (the
 //! shards) and the shards, files of `tf.train.Example` records: `clrs_dataset-SPLIT.tfrecord-00000-of-00001`. Features are named
@@ -20,7 +20,7 @@ pub use export::export;
 pub use import::{ImportedSet, Layout, LayoutError, RecordError, import};
 pub use record::write_record;
 
-/// Name of the reference's dataset, and the version in the names of its directories.
+/// Name of dm-clrs's dataset, and the version in the names of its directories.
 const DATASET: &str = "clrs_dataset";
 const VERSION: &str = "1.0.0";
 

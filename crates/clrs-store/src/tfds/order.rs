@@ -12,7 +12,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_in_the_order_of_the_reference() {
+    fn records_are_in_the_order_of_dm_clrs() {
         assert_eq!(order("val", 32)[..8], [22, 15, 10, 28, 16, 19, 6, 29]);
         assert_eq!(order("val", 2048)[..4], [372, 1230, 1343, 1971]);
         assert_eq!(order("train", 1000)[..4], [499, 837, 546, 386]);

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::RecordError;
 
-/// Bytes of a record beside its contents.
+/// Bytes of a record besides its contents.
 pub(super) const OVERHEAD: u64 = 16;
 
 /// Masked CRC-32C: rotated and shifted, since a CRC of data that contains its own CRC is weak.

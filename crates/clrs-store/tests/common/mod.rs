@@ -11,7 +11,7 @@ pub(crate) fn samples(algorithm: &'static dyn AnyAlgorithm, sizes: &[usize], cou
     let mut recorder = algorithm.recorder();
     for &size in sizes {
         if let Ok(mut sampler) = Sampler::new(algorithm, size, 7, &SamplerOptions::default()) {
-            // A size that is too small is refused when it is sampled or run, and records nothing.
+            // A size that is too small is rejected when it is sampled or run, and records nothing.
             let _ = sampler.record(count, &mut recorder);
         }
     }

@@ -40,9 +40,9 @@ impl Walk {
         (self.s, self.u, self.v, self.s_last) = (root, root, root, root);
     }
 
-    /// Pushes the first white neighbor of `u`. If there is none, `v` becomes the last node, as in the reference.
+    /// Pushes the first white neighbor of `u`. If there is none, `v` becomes the last node, as in dm-clrs.
     ///
-    /// The reference restarts at node 0 after each return. Earlier neighbors are not white, so continuing is equivalent.
+    /// dm-clrs restarts at node 0 after each return. Earlier neighbors are not white, so continuing is equivalent.
     pub fn push_white(&mut self, weights: &Matrix) -> Option<usize> {
         let (u, n) = (self.u, weights.n());
         let white = (self.next[u]..n).find(|&v| weights.has_edge(u, v) && self.color[v] == WHITE);
@@ -86,7 +86,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The reference advances time in steps of 0.01. The rounding errors of the sum are part of the data.
+    /// dm-clrs advances time in steps of 0.01. The rounding errors of the sum are part of the data.
     pub const TICK: f64 = 0.01;
 
     /// Creates a clock at time 0.

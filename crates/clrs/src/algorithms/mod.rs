@@ -32,7 +32,7 @@ pub mod two_strings;
 
 use crate::algorithm::AnyAlgorithm;
 
-/// All algorithms in the reference's order: the thirty of the paper, then the two that the reference has beyond them.
+/// All algorithms: the thirty of the paper in the order of dm-clrs, the two that dm-clrs has beyond them, then others.
 pub(crate) static BUILTIN: &[&dyn AnyAlgorithm] = &[
     &graphs::articulation_points::ArticulationPoints,
     &greedy::activity_selector::ActivitySelector,

@@ -1,4 +1,4 @@
-//! Graph families that the reference does not have.
+//! Graph families that dm-clrs does not have.
 //!
 //! Nodes are numbered at random, independently of their position in the family. Edges of directed graphs have a random
 //! direction; those of acyclic graphs follow another random order. There are no self-loops.
@@ -24,18 +24,26 @@ pub enum GraphFamily {
     Geometric,
 }
 
-const NAMES: [(GraphFamily, &str); 5] = [
-    (GraphFamily::WattsStrogatz, "watts_strogatz"),
-    (GraphFamily::BarabasiAlbert, "barabasi_albert"),
-    (GraphFamily::Grid, "grid"),
-    (GraphFamily::Tree, "tree"),
-    (GraphFamily::Geometric, "geometric"),
-];
+macro_rules! names {
+    ($($family:ident $name:literal),*) => {
+        const NAMES: &[(GraphFamily, &str)] = &[$((GraphFamily::$family, $name)),*];
+        /// What an invalid value is compared with.
+        const EXPECTED: &str = concat!("one of auto", $(", ", $name),*);
+    };
+}
+
+names! {
+    WattsStrogatz "watts_strogatz",
+    BarabasiAlbert "barabasi_albert",
+    Grid "grid",
+    Tree "tree",
+    Geometric "geometric"
+}
 
 impl OptionValue for GraphFamily {
     fn from_text(text: &str) -> Result<GraphFamily, InvalidValue> {
         let found = NAMES.iter().find(|(_, name)| *name == text).map(|(family, _)| *family);
-        found.ok_or(InvalidValue("auto, watts_strogatz, barabasi_albert, grid, tree or geometric"))
+        found.ok_or(InvalidValue(EXPECTED))
     }
     fn to_text(&self) -> String {
         NAMES.iter().find(|(family, _)| family == self).map(|(_, name)| (*name).to_owned()).unwrap_or_default()
@@ -223,6 +231,7 @@ mod tests {
     use super::*;
     use crate::algorithms::acyclic::acyclic;
     use crate::problems::{Distribution, RandomGraphs};
+    use crate::sampling::Options;
     use crate::{Family, Registry, SamplerOptions};
 
     const STRUCTURES: [Structure; 3] = [Structure::Undirected, Structure::Directed, Structure::Acyclic];
@@ -405,8 +414,17 @@ mod tests {
         }
         assert_eq!(reason("graph=watts_strogatz rewire=1.5"), "`rewire` has a probability that is not between 0 and 1");
         assert_eq!(reason("graph=geometric radius=-1"), "`radius` is negative");
-        let families = "auto, watts_strogatz, barabasi_albert, grid, tree or geometric";
+        let families = "one of auto, watts_strogatz, barabasi_albert, grid, tree, geometric";
         assert_eq!(reason("graph=moebius"), format!("`graph=moebius`: expected {families}"));
+    }
+
+    #[test]
+    fn the_description_of_the_option_names_every_family() {
+        let options = FamilyOptions::default().options();
+        let graph = options.iter().find(|option| option.name == "graph").expect("an option");
+        for (_, name) in NAMES {
+            assert!(graph.description.contains(name), "{name}");
+        }
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn ensure_valid(condition: bool, message: impl FnOnce() -> String) -> Result
     if condition { Ok(()) } else { Err(InvalidProblem::Rule(message())) }
 }
 
-/// Checks that all values are finite. On NaN the reference does not terminate.
+/// Checks that all values are finite. On NaN dm-clrs does not terminate.
 pub fn finite(name: &str, values: &[f64]) -> Result<(), InvalidProblem> {
     ensure_valid(values.iter().all(|x| x.is_finite()), || format!("`{name}` has a value that is not finite"))
 }
@@ -126,7 +126,7 @@ pub fn range(low: f64, high: f64) -> Result<(), InvalidProblem> {
     ensure_valid((high - low).is_finite(), || "`low` and `high` are too far apart".into())
 }
 
-/// Truncates values to `decimals` decimals. Not idempotent: the product rounds, as in the reference.
+/// Truncates values to `decimals` decimals. Not idempotent: the product rounds, as in dm-clrs.
 #[expect(clippy::cast_possible_wrap, reason = "at most 15 decimals")]
 pub fn truncate(values: &mut [f64], decimals: u32) {
     let scale = 10f64.powi(decimals as i32);

@@ -39,7 +39,7 @@ crate::options! {
         radius: f64 = 2.0,
         /// maximum number of attempts to sample points of which no three are collinear
         collinearity_resampling_attempts: usize = 1000,
-        /// three points are collinear if their cross product is below this value (the reference's spelling)
+        /// three points are collinear if their cross product is below this value (spelled as in dm-clrs)
         collineararity_eps: f64 = 1e-12,
     }
 }
@@ -88,7 +88,7 @@ impl Distribution for DiskPoints {
         self.draw_with(size, |_| (), random)
     }
 
-    /// As in the reference, coordinates are truncated before the test and once more after it, which may change them again.
+    /// As in dm-clrs, coordinates are truncated before the test and once more after it, which may change them again.
     fn draw_truncated(&self, size: usize, decimals: u32, random: &mut RandomState) -> Result<Points, InvalidProblem> {
         let mut drawn = self.draw_with(size, |points| points.truncate(decimals), random)?;
         drawn.truncate(decimals);

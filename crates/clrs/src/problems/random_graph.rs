@@ -1,4 +1,4 @@
-//! The reference's random graphs, with the further families of `graph_family.rs` as an option.
+//! The random graphs of dm-clrs, with the further families of `graph_family.rs` as an option.
 
 use super::graph_family::FamilyOptions;
 use super::{Distribution, Graph, InvalidProblem, Matrix, SourcedGraph, ensure_valid, probabilities, range};
@@ -193,7 +193,7 @@ fn erdos_renyi(
         for u in 0..n {
             for v in 0..n {
                 matrix[(u, v)] *= match structure {
-                    // The reference's offset keeps small weights from becoming 0, which means no edge.
+                    // dm-clrs's offset keeps small weights from becoming 0, which means no edge.
                     Structure::Undirected => (drawn[u * n + v] * drawn[v * n + u] + 1e-3).sqrt(),
                     Structure::Directed | Structure::Acyclic => drawn[u * n + v],
                 };

@@ -54,7 +54,7 @@ impl Distribution for EmbeddedPatterns {
     fn validate(&self, size: usize) -> Result<(), InvalidProblem> {
         let longest = self.longest(size);
         ensure_valid(longest > 0, || "`length_needle` is 0; the pattern needs at least one letter".into())?;
-        // The reference never places the pattern at the very end of the text, so one letter must follow it.
+        // dm-clrs never places the pattern at the very end of the text, so one letter must follow it.
         ensure_valid(longest < (size as u64).div_ceil(2), || {
             format!(
                 "a pattern of {longest} letters needs a text of at least {}; size {size} is too small",

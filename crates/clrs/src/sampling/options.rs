@@ -19,7 +19,7 @@ pub trait Options {
 /// Name, value and description of an option.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct OptionInfo {
-    /// The reference's name, if the reference has the option.
+    /// The name; that of dm-clrs, if dm-clrs has the option.
     pub name: &'static str,
     /// The current value.
     pub value: String,

@@ -11,9 +11,10 @@ use super::{ProblemBuffer, SampleError, SamplerOptions};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seeding {
-    /// One stream for all samples, as in the reference: a sample depends on all samples before it.
+    /// One stream for all samples, as in dm-clrs: a sample depends on all samples before it.
     #[default]
-    Reference,
+    #[serde(rename = "reference")]
+    DmClrs,
     /// A separate stream per sample, derived from the seed and the sample's index: any range of a set can be generated alone.
     Parallel,
 }
@@ -44,7 +45,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Creates a sampler with [`Seeding::Reference`].
+    /// Creates a sampler with [`Seeding::DmClrs`].
     ///
     /// # Errors
     /// If an option is unknown or invalid, or the size is out of range.
@@ -54,10 +55,10 @@ impl Sampler {
         seed: u32,
         options: &SamplerOptions,
     ) -> Result<Sampler, SampleError> {
-        Sampler::with_seeding(algorithm, size, seed, options, Seeding::Reference, 0)
+        Sampler::with_seeding(algorithm, size, seed, options, Seeding::DmClrs, 0)
     }
 
-    /// Creates a sampler whose first sample has index `first`. With [`Seeding::Reference`] the index has no effect: the
+    /// Creates a sampler whose first sample has index `first`. With [`Seeding::DmClrs`] the index has no effect: the
     /// stream starts at its beginning.
     ///
     /// # Errors
@@ -99,14 +100,14 @@ impl Sampler {
     /// in sampling order.
     pub fn record_parallel(&mut self, count: usize) -> Result<Vec<Recorder>, InvalidProblem> {
         self.draw(count)?;
-        let share = count.div_ceil(rayon::current_num_threads() * 4).max(1);
+        let chunk = count.div_ceil(rayon::current_num_threads() * 4).max(1);
         let indices: Vec<usize> = (0..count).collect();
         let record = |indices: &[usize]| {
             let mut recorder = self.algorithm.recorder();
             indices.iter().try_for_each(|&index| self.problems.record(index, &mut recorder))?;
             Ok(recorder)
         };
-        indices.par_chunks(share).map(record).collect()
+        indices.par_chunks(chunk).map(record).collect()
     }
 
     /// Samples `count` problems, which replace those of the previous call.

@@ -4,7 +4,7 @@ use crate::trajectory::{Trajectories, Trajectory};
 
 use super::{SampleError, Sampler};
 
-/// A fixed number of samples, drawn once: the reference's `build_sampler(.., num_samples)`.
+/// A fixed number of samples, drawn once: dm-clrs's `build_sampler(.., num_samples)`.
 pub struct FixedSet {
     sampler: Sampler,
     trajectories: Trajectories,
@@ -30,12 +30,12 @@ impl FixedSet {
         self.trajectories
     }
 
-    /// All samples as one batch: the reference's `next()`.
+    /// All samples as one batch: dm-clrs's `next()`.
     pub fn all(&self) -> Result<Batch, BatchError> {
         Batch::new(&self.trajectories.iter().collect::<Vec<_>>(), 0)
     }
 
-    /// `count` samples drawn with replacement, padded to the longest sample of the set: the reference's `next(count)`.
+    /// `count` samples drawn with replacement, padded to the longest sample of the set: dm-clrs's `next(count)`.
     ///
     /// # Errors
     /// If `count` exceeds the size of the set.
@@ -49,7 +49,7 @@ impl FixedSet {
     }
 }
 
-/// An endless stream of samples: the reference's `build_sampler(.., num_samples=-1)`.
+/// An endless stream of samples: dm-clrs's `build_sampler(.., num_samples=-1)`.
 pub struct Stream {
     sampler: Sampler,
     /// Largest number of steps so far, if batches are padded to it.
@@ -57,7 +57,7 @@ pub struct Stream {
     recorder: Recorder,
 }
 
-/// Number of samples that the reference draws and discards to estimate the number of steps.
+/// Number of samples that dm-clrs draws and discards to estimate the number of steps.
 const WARM_UP: usize = 1000;
 
 impl Stream {
@@ -83,7 +83,7 @@ impl Stream {
         Ok(self.recorder.trajectories())
     }
 
-    /// The next `count` samples as a batch: the reference's `next(count)`.
+    /// The next `count` samples as a batch: dm-clrs's `next(count)`.
     pub fn next(&mut self, count: usize) -> Result<Batch, SampleError> {
         let min_steps = self.max_steps.unwrap_or(0);
         let trajectories = self.next_trajectories(count)?;

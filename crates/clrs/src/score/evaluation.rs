@@ -166,7 +166,7 @@ impl Tally {
                 let squares: Vec<f64> = cells().map(|(p, t)| (p - t) * (p - t)).collect();
                 Tally { correct: pairwise_sum(&squares), count: squares.len() as f64, ..none }
             }
-            // As in the reference, a prediction of exactly 0.5 is neither positive nor negative.
+            // As in dm-clrs, a prediction of exactly 0.5 is neither positive nor negative.
             Kind::Mask => {
                 let count = |counts: fn(f64, f64) -> bool| {
                     cells().filter(|(_, t)| **t != -1.0).filter(|(p, t)| counts(**p, **t)).count() as f64
@@ -261,7 +261,7 @@ fn pair_up<'t>(
         let (kind, truth, predicted) = match probe.kind {
             Kind::Permutation => return Err(ScoreError::Permutation(name.into())),
             Kind::CyclicPermutation => {
-                let mask_name = format!("{name}_mask");
+                let mask_name = probe.mask_name();
                 let mask = probes.next().filter(|(mask, _)| mask.name == mask_name);
                 let (_, mask) = mask.ok_or_else(|| ScoreError::NoMask(name.into()))?;
                 let predicted_mask = find(&mask_name).ok_or_else(|| ScoreError::Missing(mask_name.clone()))?;

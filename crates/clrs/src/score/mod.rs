@@ -1,6 +1,6 @@
 //! Scores of predictions.
 //!
-//! - [`evaluate`] and [`evaluate_hints`]: the reference's scores, to the last bit.
+//! - [`evaluate`] and [`evaluate_hints`]: the scores of dm-clrs, to the last bit.
 //! - [`validity`]: fraction of samples whose outputs are correct, whether or not the algorithm would return them.
 //! - [`exact_match`]: fraction of samples whose outputs all equal the algorithm's.
 //! - [`check_samples`]: both for each sample, and why an output is incorrect.

@@ -24,7 +24,7 @@ pub fn hard_decode(probes: &[(&Probe, &Array)], samples: usize, nodes: usize) ->
         let shape: Vec<usize> = [samples].into_iter().chain(row_shape(probe, nodes)).collect();
         check_shape(&probe.name, &shape, array)?;
         let mask = if probe.kind == Kind::CyclicPermutation {
-            let name = format!("{}_mask", probe.name);
+            let name = probe.mask_name();
             let mask = probes.next().filter(|(mask, _)| mask.name == name);
             let (_, mask) = mask.ok_or_else(|| ScoreError::NoMask(probe.name.to_string()))?;
             check_shape(&name, &[samples, nodes], mask)?;

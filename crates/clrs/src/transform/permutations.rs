@@ -6,7 +6,7 @@ use crate::spec::{DType, Kind, Location, Probe, Spec};
 use super::TransformError;
 
 /// Replaces each permutation by a cycle, in which the first node points to the last, and a mask of the first node. Both are
-/// float32, as in the reference; the cycle is one-hot, `[.., N, N]`.
+/// float32, as in dm-clrs; the cycle is one-hot, `[.., N, N]`.
 pub fn cyclic_permutations(batch: Batch) -> Result<Batch, TransformError> {
     let spec = cyclic_permutations_spec(&batch.spec)?;
     let mut arrays = Vec::with_capacity(spec.len());
@@ -34,7 +34,7 @@ pub fn cyclic_permutations_spec(spec: &Spec) -> Result<Spec, TransformError> {
         }
         probes.push(Probe { kind: Kind::CyclicPermutation, dtype: DType::F32, ..probe.clone() });
         probes.push(Probe {
-            name: Cow::Owned(format!("{}_mask", probe.name)),
+            name: Cow::Owned(probe.mask_name()),
             kind: Kind::MaskOne,
             dtype: DType::F32,
             description: Cow::Borrowed("first node of the order"),

@@ -1,4 +1,4 @@
-//! Agreement with the reference, as recorded in `golden/` by `cargo xtask goldens`.
+//! Agreement with dm-clrs, as recorded in `golden/` by `cargo xtask goldens`.
 
 mod random;
 mod recorded;

@@ -26,7 +26,7 @@ pub(crate) struct RecordedArray {
     values: Vec<Option<f64>>,
 }
 
-/// A data point of the reference.
+/// A data point of dm-clrs.
 #[derive(Deserialize)]
 pub(crate) struct RecordedPoint {
     pub(crate) name: String,
@@ -38,7 +38,7 @@ pub(crate) struct RecordedPoint {
     array: RecordedArray,
 }
 
-/// A recorded feedback of the reference, complete or chunked.
+/// A recorded feedback of dm-clrs, complete or chunked.
 #[derive(Deserialize)]
 pub(crate) struct RecordedBatch {
     pub(crate) arrays: Vec<RecordedPoint>,
@@ -78,7 +78,7 @@ impl RecordedPoint {
         self.array.array()
     }
 
-    /// The probe in the reference's spec, which has no descriptions and no masks.
+    /// The probe in dm-clrs's spec, which has no descriptions and no masks.
     pub(crate) fn probe(&self) -> Probe {
         let classes = || *self.array.shape.last().expect("an axis of classes");
         let kind = match &*self.kind {
@@ -109,7 +109,7 @@ pub(crate) fn batch(points: &[RecordedPoint], lengths: Vec<f64>) -> Batch {
     Batch { spec, arrays: points.iter().map(RecordedPoint::array).collect(), lengths }
 }
 
-/// A probe without what the reference's spec does not have.
+/// A probe without what dm-clrs's spec does not have.
 pub(crate) fn known(probe: &Probe) -> Probe {
     Probe { masked: false, description: "".into(), ..probe.clone() }
 }
@@ -140,7 +140,7 @@ pub(crate) fn assert_same_array(ours: &Array, recorded: &RecordedArray, toleranc
     }
 }
 
-/// Sine, cosine and arc tangent may differ from the reference in the last bit, because they come from another library.
+/// Sine, cosine and arc tangent may differ from dm-clrs in the last bit, because they come from another library.
 fn tolerance(algorithm: &str, probe: &str) -> f64 {
     if matches!((algorithm, probe), ("graham_scan" | "jarvis_march", "x" | "y" | "atans")) { 1e-12 } else { 0.0 }
 }

@@ -17,12 +17,12 @@ struct Case<P> {
     lengths: Option<RecordedArray>,
     truth: Vec<RecordedPoint>,
     predictions: P,
-    /// Scores by name; `None` if the reference raises an error.
+    /// Scores by name; `None` if dm-clrs raises an error.
     result: Option<Map<String, Value>>,
 }
 
 #[test]
-fn output_scores_equal_the_references() {
+fn output_scores_equal_those_of_dm_clrs() {
     for case in recorded::read::<Recording>("scores.json").outputs {
         let samples = case.truth[0].array().shape[0];
         let truth = recorded::batch(&case.truth, vec![1.0; samples]);
@@ -43,7 +43,7 @@ fn output_scores_equal_the_references() {
 }
 
 #[test]
-fn hint_scores_equal_the_references() {
+fn hint_scores_equal_those_of_dm_clrs() {
     for case in recorded::read::<Recording>("scores.json").hints {
         let truth = recorded::batch(&case.truth, case.lengths.expect("lengths").values());
         let predictions: Vec<_> = case.predictions.iter().map(|step| arrays(step)).collect();

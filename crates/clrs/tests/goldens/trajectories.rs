@@ -15,13 +15,13 @@ struct Case {
 }
 
 #[test]
-fn every_probe_of_every_algorithm_equals_the_references() {
+fn every_probe_of_every_algorithm_equals_that_of_dm_clrs() {
     let files = std::fs::read_dir(recorded::path("trajectories")).expect("the trajectories");
     let files = files.map(|file| file.expect("readable").path());
     let names: Vec<String> = files.map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
-    assert_eq!(names.len(), 32, "algorithms of the reference");
+    assert_eq!(names.len(), 32, "algorithms of dm-clrs");
     for name in &names {
-        let algorithm = Registry::builtin().find(name).expect("an algorithm of the reference");
+        let algorithm = Registry::builtin().find(name).expect("an algorithm of dm-clrs");
         let case: Case = recorded::read(&format!("trajectories/{name}.json"));
         let mut sampler = Sampler::new(algorithm, case.size, case.seed, &SamplerOptions::default()).expect("a valid size");
         let mut recorder = algorithm.recorder();

@@ -17,7 +17,7 @@ struct Case {
     #[serde(flatten)]
     transform: Transform,
     before: Vec<RecordedBatch>,
-    /// `None` if the reference raises an error.
+    /// `None` if dm-clrs raises an error.
     after: Option<Vec<RecordedBatch>>,
 }
 
@@ -31,7 +31,7 @@ enum Transform {
 }
 
 #[test]
-fn transformed_batches_equal_the_references() {
+fn transformed_batches_equal_those_of_dm_clrs() {
     for case in recorded::read::<Recording>("transforms.json").cases {
         let name = &case.algorithm;
         let before = case.before.iter().map(|batch| {
@@ -65,7 +65,7 @@ fn assert_all_same(ours: Result<Vec<Batch>, TransformError>, recorded: Option<Ve
         (Ok(ours), Some(recorded)) => (ours, recorded),
         (Err(_), None) => return,
         (ours, recorded) => {
-            panic!("{case}: our error is {:?}, but the reference succeeds: {}", ours.err(), recorded.is_some())
+            panic!("{case}: our error is {:?}, but dm-clrs succeeds: {}", ours.err(), recorded.is_some())
         }
     };
     assert_eq!(ours.len(), recorded.len(), "{case}");

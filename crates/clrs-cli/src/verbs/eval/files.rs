@@ -1,35 +1,38 @@
-//! Files that an evaluation writes. They are opened before the work, so that it is not lost to a mistyped path.
+//! Files that an evaluation writes. They are opened before the work, so that it is not lost to a mistyped path, and written as
+//! it proceeds.
 
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Error, Result, ensure};
 use clrs::score::SampleResult;
 use clrs::{Cells, Column, Stage, Trace, Trajectories};
 use clrs_nn::eval::evaluate::EvalReport;
-use clrs_store::{AtomicFile, StoreError};
+use clrs_store::{AtomicFile, lossy_path};
 use serde::{Serialize, Serializer};
 
 use super::{Arguments, Task};
-use crate::arguments::{self, lossy};
+use crate::arguments;
 use crate::error::Advise;
 
-/// The requested files and their contents so far.
+/// The requested files.
 pub(super) struct Files {
-    examples: Option<Contents>,
-    trajectories: Option<Contents>,
-    dump: Option<Contents>,
+    examples: Option<OutputFile>,
+    trajectories: Option<OutputFile>,
+    dump: Option<OutputFile>,
 }
 
-struct Contents {
-    file: AtomicFile,
-    bytes: Vec<u8>,
+/// A file that is written as results arrive. The first error is kept until the end: the evaluation is worth more than the file.
+struct OutputFile {
+    path: PathBuf,
+    writer: BufWriter<AtomicFile>,
+    failed: Option<io::Error>,
 }
 
 /// A line of `--examples`.
 #[derive(Serialize)]
 struct Example<'e> {
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "lossy_path")]
     run: &'e Path,
     algorithm: &'static str,
     set: String,
@@ -48,7 +51,7 @@ struct Example<'e> {
 /// A line of `--trajectories`.
 #[derive(Serialize)]
 struct Trajectory<'t> {
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "lossy_path")]
     run: &'t Path,
     set: String,
     sample: usize,
@@ -75,7 +78,7 @@ impl Files {
         }
         let create = |path: &Option<PathBuf>| {
             let file = path.as_ref().map(|path| AtomicFile::create(path, arguments::on_existing(arguments.force)));
-            Ok::<_, anyhow::Error>(file.transpose().advise_force()?.map(|file| Contents { file, bytes: Vec::new() }))
+            Ok::<_, Error>(file.transpose().advise_force()?.map(OutputFile::new))
         };
         Ok(Files {
             examples: create(&arguments.examples)?,
@@ -86,40 +89,60 @@ impl Files {
 
     /// Adds an evaluation.
     pub(super) fn add(&mut self, task: &Task<'_>, truth: &Trajectories, report: &EvalReport) -> Result<()> {
-        if let Some(Contents { bytes, .. }) = &mut self.examples {
-            add_examples(bytes, task, truth, report)?;
+        if let Some(file) = &mut self.examples {
+            add_examples(file, task, truth, report);
         }
-        if let Some(Contents { bytes, .. }) = &mut self.trajectories {
+        if let Some(file) = &mut self.trajectories {
             for predicted in &report.trajectories {
                 let trace = predicted.trace(task.algorithm, truth.get(predicted.sample))?;
                 let line = Trajectory { run: &task.run.path, set: task.set.to_string(), sample: predicted.sample, trace };
-                write_line(bytes, &line)?;
+                file.write_line(&line);
             }
         }
-        if let (Some(Contents { bytes, .. }), Some(dump)) = (&mut self.dump, &report.dump) {
-            *bytes = dump.to_bytes();
+        if let (Some(file), Some(dump)) = (&mut self.dump, &report.dump) {
+            file.write(|writer| writer.write_all(&dump.to_bytes()));
         }
         Ok(())
     }
 
-    /// Writes all files. One that cannot be written does not keep the others from being written.
+    /// Completes all files. One that could not be written does not keep the others from being completed.
     pub(super) fn commit(self) -> Result<()> {
         let files = [self.examples, self.trajectories, self.dump].into_iter().flatten();
-        let results: Vec<Result<()>> = files.map(Contents::commit).collect();
+        let results: Vec<Result<()>> = files.map(OutputFile::commit).collect();
         results.into_iter().collect()
     }
 }
 
-impl Contents {
+impl OutputFile {
+    fn new(file: AtomicFile) -> OutputFile {
+        OutputFile { path: file.path().into(), writer: BufWriter::new(file), failed: None }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<AtomicFile>) -> io::Result<()>) {
+        if self.failed.is_none() {
+            self.failed = write(&mut self.writer).err();
+        }
+    }
+
+    fn write_line(&mut self, line: &impl Serialize) {
+        self.write(|writer| {
+            serde_json::to_writer(&mut *writer, line)?;
+            writer.write_all(b"\n")
+        });
+    }
+
     fn commit(mut self) -> Result<()> {
-        let path = self.file.path().to_path_buf();
-        self.file.write_all(&self.bytes).with_context(|| format!("cannot write {}", path.display()))?;
-        let committed: Result<(), StoreError> = self.file.commit();
-        committed.advise_force()
+        self.write(BufWriter::flush);
+        let OutputFile { path, writer, failed } = self;
+        let file = match (failed, writer.into_parts()) {
+            (None, (file, _)) => file,
+            (Some(error), _) => return Err(Error::new(error).context(path.display().to_string())),
+        };
+        file.commit().advise_force()
     }
 }
 
-fn add_examples(bytes: &mut Vec<u8>, task: &Task<'_>, truth: &Trajectories, report: &EvalReport) -> Result<()> {
+fn add_examples(file: &mut OutputFile, task: &Task<'_>, truth: &Trajectories, report: &EvalReport) {
     let outputs = truth.spec().iter().filter(|probe| probe.stage == Stage::Output);
     let names: Vec<&str> = outputs.map(|probe| &*probe.name).collect();
     let predictions = report.predicted.iter().zip(&report.results);
@@ -136,17 +159,10 @@ fn add_examples(bytes: &mut Vec<u8>, task: &Task<'_>, truth: &Trajectories, repo
             valid: result.failure.is_none(),
             result,
         };
-        write_line(bytes, &example)?;
+        file.write_line(&example);
     }
-    Ok(())
 }
 
 fn named<'n>(names: &[&'n str], cells: impl IntoIterator<Item = Cells<'n>>) -> Vec<(&'n str, Cells<'n>)> {
     names.iter().copied().zip(cells).collect()
-}
-
-fn write_line(bytes: &mut Vec<u8>, line: &impl Serialize) -> Result<()> {
-    serde_json::to_writer(&mut *bytes, line).context("cannot be written as JSON")?;
-    bytes.push(b'\n');
-    Ok(())
 }

@@ -7,10 +7,10 @@ use clrs_nn::data::eval_set::EvalSet;
 use clrs_nn::eval::evaluate::EvalReport;
 use clrs_nn::eval::paper::{PaperResult, paper_result};
 use clrs_nn::eval::summary::{RunMetrics, Summary, paper_table, summarize};
+use clrs_store::lossy_path;
 use serde::Serialize;
 
 use super::{Arguments, Evaluated, Run, Task};
-use crate::arguments::lossy;
 
 #[derive(Serialize)]
 pub(super) struct Report<'r> {
@@ -20,7 +20,7 @@ pub(super) struct Report<'r> {
 
 #[derive(Serialize)]
 struct TaskReport<'r> {
-    #[serde(serialize_with = "lossy")]
+    #[serde(serialize_with = "lossy_path")]
     run: &'r Path,
     checkpoint: String,
     /// Training steps before the checkpoint.

@@ -99,8 +99,8 @@ fn summaries(out: &mut impl Write, summaries: &[Summary]) -> io::Result<()> {
     table.write(out)
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.2}", 100.0 * share)
+fn percent(fraction: f64) -> String {
+    format!("{:.2}", 100.0 * fraction)
 }
 
 fn mean(MeanStddev { mean, stddev }: MeanStddev) -> String {

@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The reference fails here: subtracting 0.1 does not change such keys.
+    /// dm-clrs fails here: subtracting 0.1 does not change such keys.
     #[test]
     fn keys_too_large_for_the_margin_are_solved() {
         let mut recorder = Recorder::new::<FindMaximumSubarray>();
@@ -335,6 +335,6 @@ mod tests {
         let single = Keys { key: vec![1.0] };
         let rejected = Recorder::new::<FindMaximumSubarray>().record::<FindMaximumSubarray>(&single);
         let reason = rejected.expect_err("a single key").to_string();
-        assert_eq!(reason, "find_maximum_subarray needs at least 2 nodes, found 1");
+        assert_eq!(reason, "the algorithm needs at least 2 nodes, found 1");
     }
 }

@@ -206,7 +206,7 @@ mod tests {
         let reason = |json| OptimalBst.record_json(json, &mut OptimalBst.recorder()).expect_err("an invalid problem").to_string();
         assert_eq!(
             reason(r#"{"key_probabilities": [0.5], "gap_probabilities": [0.5]}"#),
-            "optimal_bst needs at least 2 nodes, found 1"
+            "the algorithm needs at least 2 nodes, found 1"
         );
         assert_eq!(
             reason(r#"{"key_probabilities": [], "gap_probabilities": [0.5, 0.5]}"#),

@@ -139,6 +139,6 @@ mod tests {
     fn one_key_is_rejected() {
         let single = Keys { key: vec![1.0] };
         let rejected = Recorder::new::<Quicksort>().record::<Quicksort>(&single).expect_err("no steps");
-        assert_eq!(rejected.to_string(), "quicksort needs at least 2 nodes, found 1");
+        assert_eq!(rejected.to_string(), "the algorithm needs at least 2 nodes, found 1");
     }
 }

@@ -162,7 +162,7 @@ mod tests {
         assert!(reason(r#"{"text": "aB", "pattern": "a"}"#).contains("`B` is not one of the letters a, b, c, d"));
     }
 
-    /// Checks the full range of random lengths; the reference fails only when a length that does not fit is drawn.
+    /// Checks the full range of random lengths; dm-clrs fails only when a length that does not fit is drawn.
     #[test]
     fn patterns_that_do_not_fit_are_rejected_before_sampling() {
         let rejected = |size, options: &[&str]| {
