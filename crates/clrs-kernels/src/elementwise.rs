@@ -75,5 +75,7 @@ pub fn multiply(product: &mut [f32], factors: &[f32]) {
 
 /// `a x + b` for every element.
 pub fn affine(x: &mut [f32], a: f32, b: f32) {
-    x.iter_mut().for_each(|x| *x = *x * a + b);
+    for x in x {
+        *x = *x * a + b;
+    }
 }

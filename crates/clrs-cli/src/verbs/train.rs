@@ -236,7 +236,8 @@ impl InitialWeights<'_> {
     /// Parameters of the file that the network lacks. Checkpoints also contain the state of the optimizer and of the network.
     fn ignored(&self, parameters: &Parameters) -> Vec<&str> {
         let is_state = |name: &str| STATE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-        let is_known = |name: &str| parameters.list().iter().any(|known| known.name == name || known.reference == name);
+        let is_known =
+            |name: &str| parameters.list().iter().any(|known| known.name == name || known.dm_clrs_name.as_deref() == Some(name));
         self.file.tensors.keys().map(String::as_str).filter(|name| !is_state(name) && !is_known(name)).collect()
     }
 }

@@ -23,6 +23,7 @@
 
 mod scores;
 
+pub use self::scores::LEAKY_RELU_SLOPE;
 use self::scores::{Scores, ScoresBackward};
 use crate::Scratch;
 use crate::gemm::{Accumulate, Epilogue, Gemm};
@@ -32,8 +33,6 @@ use crate::rowwise::{Softmax, SoftmaxBackward};
 
 /// Added to the score of a node that is not a neighbor, as in dm-clrs.
 pub const MASK_VALUE: f32 = -1e9;
-/// Slope of the leaky `ReLU` for negative values, as in dm-clrs.
-pub const LEAKY_RELU_SLOPE: f32 = 0.01;
 
 /// Inputs of one sample of `N` nodes: queries and keys of width `D`, values of width `H`, and `C` features per edge. The number of
 /// heads divides both widths.

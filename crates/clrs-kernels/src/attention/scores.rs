@@ -1,9 +1,11 @@
 //! Inner loops of scores: sixteen key nodes at once.
 
-use super::LEAKY_RELU_SLOPE;
 use crate::isa::Kernel;
 use crate::memory::{Mat, has_rows};
 use crate::simd::{LANES, Simd};
+
+/// Slope of the leaky `ReLU` for negative values, as in dm-clrs.
+pub const LEAKY_RELU_SLOPE: f32 = 0.01;
 
 /// Writes the scores to `out`, `[heads * N, N]`.
 pub(super) struct Scores<'a> {

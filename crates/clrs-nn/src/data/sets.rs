@@ -70,9 +70,7 @@ pub fn network_spec(recipe: &Recipe, recorded: &Spec, algorithm: &'static dyn An
 /// # Errors
 /// [`DataError::MissingProbe`] if the samples lack a probe, or have it with another stage, location or kind.
 pub fn with_spec(samples: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
-    // In clrs30@1.0.0 a permutation is a plain pointer.
-    let same = |a: &Probe, b: &Probe| (a.stage, a.location, a.kind.plain()) == (b.stage, b.location, b.kind.plain());
-    let exists = |probe: &Probe| samples.spec().get(&probe.name).is_some_and(|other| same(other, probe));
+    let exists = |probe: &Probe| samples.spec().get(&probe.name).is_some_and(|other| other.same_layout(probe));
     if let Some(missing) = spec.iter().find(|probe| !exists(probe)) {
         let (algorithm, probe) = (algorithm.name().into(), missing.name.to_string());
         return Err(DataError::MissingProbe { algorithm, stage: missing.stage, probe });
@@ -81,9 +79,9 @@ pub fn with_spec(samples: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorith
 }
 
 fn benchmark_set(version: Version, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<BenchmarkSet, DataError> {
-    let is_it = |set: &BenchmarkSet| set.algorithm.name() == algorithm.name() && set.split == split;
+    let matches = |set: &BenchmarkSet| set.algorithm.name() == algorithm.name() && set.split == split;
     let missing = || DataError::NotInBenchmark { algorithm: algorithm.name().into(), version: version.name() };
-    version.sets().into_iter().find(is_it).ok_or_else(missing)
+    version.sets().into_iter().find(matches).ok_or_else(missing)
 }
 
 fn open(directory: &Path, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<Set, DataError> {

@@ -18,7 +18,13 @@ pub struct Adjacency {
 #[derive(Clone)]
 enum Repr {
     Host(Rc<Vec<bool>>),
-    Burn(BurnTensor<3, Bool>),
+    Burn(Box<BurnTensor<3, Bool>>),
+}
+
+impl Repr {
+    fn burn(connected: BurnTensor<3, Bool>) -> Repr {
+        Repr::Burn(Box::new(connected))
+    }
 }
 
 impl Adjacency {
@@ -27,7 +33,7 @@ impl Adjacency {
         let pairs = samples * nodes * nodes;
         let connected: Vec<bool> = (0..pairs).map(|pair| pair / nodes % nodes == pair % nodes).collect();
         let host = Adjacency { samples, nodes, repr: Repr::Host(Rc::new(connected)) };
-        if ctx.fused { host } else { Adjacency { repr: Repr::Burn(host.to_burn(ctx)), ..host } }
+        if ctx.fused { host } else { Adjacency { repr: Repr::burn(host.to_burn(ctx)), ..host } }
     }
 
     /// Connects the pairs for which `value[i, j] + value[j, i]` exceeds a threshold. `value` has `N * N` elements per sample.
@@ -47,7 +53,7 @@ impl Adjacency {
             }
             Repr::Burn(connected) => {
                 let pairs = value.burn().reshape([samples, nodes, nodes]);
-                Repr::Burn(connected.bool_or((pairs.clone() + pairs.swap_dims(1, 2)).greater_scalar(threshold)))
+                Repr::burn(connected.bool_or((pairs.clone() + pairs.swap_dims(1, 2)).greater_scalar(threshold)))
             }
         };
         Adjacency { samples, nodes, repr }
@@ -62,7 +68,7 @@ impl Adjacency {
         let pairs = self.nodes * self.nodes;
         let repr = match &self.repr {
             Repr::Host(connected) => Repr::Host(Rc::new(connected[range.start * pairs..range.end * pairs].to_vec())),
-            Repr::Burn(connected) => Repr::Burn(connected.clone().slice([range.clone()])),
+            Repr::Burn(connected) => Repr::burn(connected.clone().slice([range.clone()])),
         };
         Adjacency { samples: range.len(), repr, ..*self }
     }
@@ -78,7 +84,7 @@ impl Adjacency {
             Repr::Burn(connected) => {
                 let indices: Vec<i64> = samples.iter().map(|&sample| i64::try_from(sample).expect("an index")).collect();
                 let indices = TensorData::new(indices, [samples.len()]);
-                Repr::Burn(connected.clone().select(0, BurnTensor::<1, Int>::from_data(indices, &connected.device())))
+                Repr::burn(connected.clone().select(0, BurnTensor::<1, Int>::from_data(indices, &connected.device())))
             }
         };
         Adjacency { samples: samples.len(), repr, ..*self }
@@ -89,7 +95,7 @@ impl Adjacency {
         let samples = parts.iter().map(|part| part.samples).sum();
         let repr = match &parts[0].repr {
             Repr::Host(_) => Repr::Host(Rc::new(parts.iter().flat_map(|part| part.host().to_vec()).collect())),
-            Repr::Burn(_) => Repr::Burn(BurnTensor::cat(parts.iter().map(Adjacency::burn).collect(), 0)),
+            Repr::Burn(_) => Repr::burn(BurnTensor::cat(parts.iter().map(Adjacency::burn).collect(), 0)),
         };
         Adjacency { samples, repr, ..parts[0] }
     }
@@ -108,14 +114,14 @@ impl Adjacency {
     /// As [`Tensor::burn`].
     pub fn burn(&self) -> BurnTensor<3, Bool> {
         match &self.repr {
-            Repr::Burn(connected) => connected.clone(),
+            Repr::Burn(connected) => (**connected).clone(),
             Repr::Host(_) => panic!("an adjacency matrix in host memory"),
         }
     }
 
     /// The matrix in a pass with operations of burn.
     pub(crate) fn unfused(&self, ctx: &ForwardContext) -> Adjacency {
-        Adjacency { repr: Repr::Burn(self.to_burn(ctx)), ..*self }
+        Adjacency { repr: Repr::burn(self.to_burn(ctx)), ..*self }
     }
 
     fn to_burn(&self, ctx: &ForwardContext) -> BurnTensor<3, Bool> {

@@ -1,6 +1,6 @@
 //! Parallel regions: independent tasks on all threads, with results in order.
 //!
-//! All parallel work of this crate passes through [`map`], so that [`profile`] can record the CPU time of every task. From these
+//! All parallel work of this crate passes through one function, so that [`profile`] can record the CPU time of every task. From these
 //! times follows how long the work would take on another number of cores, also on a machine that does not have them.
 
 use std::cell::Cell;

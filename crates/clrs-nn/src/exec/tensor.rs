@@ -1,8 +1,8 @@
 //! Tensors of a forward pass.
 //!
-//! On the CPU, a tensor is a view of host memory, and operations are recorded on a [`Tape`]. On other devices, and with
-//! `fused = false`, it is a tensor of burn. The operations here are those that both have; they follow PyTorch in name and meaning.
-//! [`fused`](super::fused) operations exist on the CPU only, and what a processor computes with burn's operations
+//! On the CPU, a tensor is a view of host memory, and operations are recorded on a tape. On other devices, and with
+//! `fused = false`, it is a tensor of burn. The operations here are those that both have; they have the names and the meaning of those of `PyTorch`.
+//! Fused operations exist on the CPU only, and what a processor computes with burn's operations
 //! ([`Tensor::burn`]) runs on every device.
 
 use std::ops::{Add, Mul, Range};
@@ -20,7 +20,8 @@ pub struct Tensor<const D: usize>(Repr<D>);
 #[derive(Clone)]
 enum Repr<const D: usize> {
     Host(Host<D>),
-    Burn(BurnTensor<D>),
+    /// Boxed: it is large, and most tensors are in host memory.
+    Burn(Box<BurnTensor<D>>),
 }
 
 /// A tensor in host memory, row-major.
@@ -33,7 +34,7 @@ struct Host<const D: usize> {
 
 impl<const D: usize> From<BurnTensor<D>> for Tensor<D> {
     fn from(tensor: BurnTensor<D>) -> Tensor<D> {
-        Tensor(Repr::Burn(tensor))
+        Tensor(Repr::Burn(Box::new(tensor)))
     }
 }
 
@@ -69,7 +70,7 @@ impl<const D: usize> Tensor<D> {
     /// tensors of burn.
     pub fn burn(self) -> BurnTensor<D> {
         match self.0 {
-            Repr::Burn(tensor) => tensor,
+            Repr::Burn(tensor) => *tensor,
             Repr::Host(_) => panic!("a tensor in host memory is not part of burn's graph"),
         }
     }
@@ -225,7 +226,7 @@ impl<const D: usize> Tensor<D> {
                 let shape = host.shape;
                 host.apply(Scale { factor, offset }, shape)
             }
-            Repr::Burn(tensor) => (tensor * factor + offset).into(),
+            Repr::Burn(tensor) => (*tensor * factor + offset).into(),
         }
     }
 
@@ -235,7 +236,7 @@ impl<const D: usize> Tensor<D> {
                 let shape = host.shape;
                 host.apply(UnaryOp(function), shape)
             }
-            Repr::Burn(tensor) => burn(tensor).into(),
+            Repr::Burn(tensor) => burn(*tensor).into(),
         }
     }
 
@@ -257,7 +258,7 @@ impl<const D: usize> Tensor<D> {
 
     fn binary(self, other: Tensor<D>, op: Binary, burn: fn(BurnTensor<D>, BurnTensor<D>) -> BurnTensor<D>) -> Tensor<D> {
         if let Repr::Burn(tensor) = self.0 {
-            return burn(tensor, other.burn()).into();
+            return burn(*tensor, other.burn()).into();
         }
         let (a, b) = (self.dims(), other.dims());
         let shape = std::array::from_fn(|axis| a[axis].max(b[axis]));

@@ -13,7 +13,8 @@ use super::decoders::{Decoder, DecoderCache, DecoderInput, Decoders, SINKHORN_DE
 use super::encoders::Encoders;
 use super::lstm::{Lstm, LstmState};
 use super::noise::{dropout, gumbel};
-use super::processors::{self, Processor, ProcessorInput, ProcessorRegistry, UnknownProcessor};
+use super::processors::unfused;
+use super::processors::{Processor, ProcessorInput, ProcessorRegistry, UnknownProcessor};
 use super::raw_features::RawFeatures;
 use super::task_modules::TaskModules;
 use crate::config::model::{ConfigError, ModelConfig};
@@ -223,10 +224,10 @@ impl Network {
             adjacency,
         };
         let before = input.nodes.clone();
-        let mut output = processors::step(&*self.processor, ctx, &input);
+        let mut output = unfused::step(&*self.processor, ctx, &input);
         for _ in 1..self.config.message_steps {
             input.nodes.hidden = Some(output.hidden);
-            output = processors::step(&*self.processor, ctx, &input);
+            output = unfused::step(&*self.processor, ctx, &input);
         }
         let mut next = output.hidden;
         if let Mode::Train(Some(random)) = mode

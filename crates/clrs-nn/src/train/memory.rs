@@ -63,13 +63,6 @@ impl MemoryEstimate {
     }
 }
 
-/// Memory of this machine, if it can be read.
-pub(super) fn machine_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.saturating_mul(1024))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

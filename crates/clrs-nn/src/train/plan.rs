@@ -2,7 +2,7 @@
 
 use clrs::{AnyAlgorithm, Spec, training};
 
-use super::memory::{MemoryEstimate, machine_memory};
+use super::memory::MemoryEstimate;
 use crate::config::data_source::DataSource;
 use crate::config::model::ConfigError;
 use crate::config::recipe::Recipe;
@@ -46,12 +46,12 @@ pub enum PlanError {
     Processor(#[from] UnknownProcessor),
     #[error(transparent)]
     Data(#[from] DataError),
-    #[error("training would need about {} GiB of memory, and this machine has {}: {advice}", gib(*.estimated), gib(*.available))]
+    #[error("training would need about {} of memory, and this machine has {}: {advice}", gb(*.estimated), gb(*.available))]
     Memory { estimated: u64, available: u64, advice: &'static str },
 }
 
-fn gib(bytes: u64) -> String {
-    format!("{:.1}", bytes as f64 / f64::from(1 << 30))
+fn gb(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
 }
 
 impl TrainPlan {
@@ -100,7 +100,7 @@ fn ensure_memory(
     };
     let algorithms = algorithms.iter().map(sized).collect::<Result<Vec<_>, DataError>>()?;
     let estimate = MemoryEstimate::new(recipe, parameters, &algorithms);
-    match machine_memory() {
+    match clrs_store::memory::machine_memory() {
         Some(available) if estimate.total() > available => {
             Err(PlanError::Memory { estimated: estimate.total(), available, advice: estimate.advice() })
         }

@@ -10,7 +10,7 @@ mod memory;
 mod message_passing;
 pub mod registry;
 pub(crate) mod structure;
-mod unfused;
+pub(super) mod unfused;
 
 use burn::tensor::{Bool, Tensor as BurnTensor};
 
@@ -56,11 +56,6 @@ pub trait Processor: Send + Sync {
     fn message_passing(&self) -> Option<structure::Structure> {
         None
     }
-}
-
-/// One step of a processor, with the operations that it has.
-pub(super) fn step(processor: &dyn Processor, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
-    if ctx.fused && !processor.has_fused_step() { unfused::step(processor, ctx, input) } else { processor.step(ctx, input) }
 }
 
 /// Features that a processor reads, of `B` active samples with `N` nodes each.

@@ -1,4 +1,4 @@
-//! A step in burn's operations inside of a pass in host memory: for processors of other crates.
+//! Steps of processors that compute with burn's operations, as those of other crates do, inside of a pass in host memory.
 
 use std::rc::Rc;
 
@@ -11,10 +11,15 @@ use crate::exec::features::{EdgeFeatures, GraphFeatures, NodeFeatures};
 use crate::exec::tape::{self, Backward, Inputs, Op, Saved};
 use crate::exec::tensor::Tensor;
 
+/// One step of a processor, with the operations that it has.
+pub(in crate::model) fn step(processor: &dyn Processor, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
+    if ctx.fused && !processor.has_fused_step() { burn_step(processor, ctx, input) } else { processor.step(ctx, input) }
+}
+
 /// Computes a step in burn's graph, and records it as one operation.
-pub(super) fn step(processor: &dyn Processor, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
+fn burn_step(processor: &dyn Processor, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
     let unfused = ctx.unfused();
-    let mut leaves = Leaves { ctx: &unfused, inputs: Vec::new(), leaves: Vec::new() };
+    let mut leaves = Leaves { ctx: &unfused, inputs: Vec::new(), in_graph: Vec::new() };
     let NodeFeatures { samples, nodes, .. } = input.nodes;
     let burn_input = ProcessorInput {
         nodes: NodeFeatures {
@@ -28,25 +33,23 @@ pub(super) fn step(processor: &dyn Processor, ctx: &ForwardContext, input: &Proc
         graph: GraphFeatures { ctx: &unfused, raw: leaves.add(&input.graph.raw) },
         adjacency: input.adjacency.as_ref().map(|adjacency| adjacency.unfused(&unfused)),
     };
-    let Leaves { inputs, leaves, .. } = leaves;
+    let Leaves { inputs, in_graph: leaves, .. } = leaves;
     let ProcessorOutput { hidden, edges } = processor.step(&unfused, &burn_input);
     let (shape, edge_shape) = (hidden.dims(), edges.as_ref().map(Tensor::dims));
-    let flat = |len: usize, tensor: BurnTensor<1>| (len, tensor);
-    let [rows, width] = shape;
-    let mut results = vec![flat(rows * width, hidden.burn().reshape([rows * width]))];
-    if let (Some(edges), Some(shape)) = (edges, edge_shape) {
-        let len = shape.iter().product();
-        results.push(flat(len, edges.burn().reshape([len])));
-    }
-    let len = results.iter().map(|(len, _)| len).sum();
+    let hidden_len: usize = shape.iter().product();
     // Both results are ranges of one.
-    let result = BurnTensor::cat(results.into_iter().map(|(_, result)| result).collect(), 0);
+    let mut result = hidden.burn().reshape([hidden_len]);
+    if let Some(edges) = edges {
+        let len: usize = edges.dims().iter().product();
+        result = BurnTensor::cat(vec![result, edges.burn().reshape([len])], 0);
+    }
+    let [len] = result.dims();
     let op = UnfusedStep { ctx: Rc::clone(&unfused), leaves, result };
     let view = tape::apply(ctx.tape(), op, inputs, len);
     let tape = ctx.tape().cloned();
     ProcessorOutput {
-        hidden: Tensor::host(view.clone().narrow(0, rows * width), shape, tape.clone()),
-        edges: edge_shape.map(|shape| Tensor::host(view.narrow(rows * width, shape.iter().product()), shape, tape)),
+        hidden: Tensor::host(view.clone().narrow(0, hidden_len), shape, tape.clone()),
+        edges: edge_shape.map(|shape| Tensor::host(view.narrow(hidden_len, shape.iter().product()), shape, tape)),
     }
 }
 
@@ -54,7 +57,7 @@ pub(super) fn step(processor: &dyn Processor, ctx: &ForwardContext, input: &Proc
 struct Leaves<'c> {
     ctx: &'c ForwardContext,
     inputs: Vec<tape::View>,
-    leaves: Vec<BurnTensor<1>>,
+    in_graph: Vec<BurnTensor<1>>,
 }
 
 impl Leaves<'_> {
@@ -64,7 +67,7 @@ impl Leaves<'_> {
         let data = TensorData::new(values, [view.values().len()]);
         let leaf = self.ctx.leaf(data);
         self.inputs.push(view);
-        self.leaves.push(leaf.clone());
+        self.in_graph.push(leaf.clone());
         leaf.reshape(shape).into()
     }
 }
