@@ -1,11 +1,12 @@
 //! `cargo xtask compare`: measures time and memory next to those of dm-clrs.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::command::{built, cargo, clrs, run};
+use crate::command::{built, clrs, output, run};
 use crate::reference::Reference;
 
 #[derive(Subcommand)]
@@ -22,7 +23,50 @@ pub(crate) enum Comparison {
     /// Run the same network on the same batch in both programs; compare values, time and memory
     Training(TrainingArguments),
     /// Measure time and recorded bytes of bfs, heapsort and `floyd_warshall` as problems grow
-    Scaling,
+    Growth,
+    /// Predict the time of training steps and evaluations on more cores than this machine has
+    Scaling(ScalingArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct ScalingArguments {
+    /// Algorithms, comma-separated
+    #[arg(long, value_delimiter = ',', default_value = "bfs,insertion_sort,heapsort,floyd_warshall")]
+    algorithms: Vec<String>,
+    /// Processor
+    #[arg(long, default_value = "mpnn")]
+    processor: String,
+    /// Training steps at 16 nodes or evaluations at 64 nodes
+    #[arg(long, default_value = "training", value_parser = ["training", "evaluation"])]
+    phase: String,
+    /// Numbers of threads and cores, comma-separated
+    #[arg(long, default_value = "1,2,4,8,16,32")]
+    threads: String,
+    /// Number of steps or evaluations of which the median is taken
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+}
+
+impl ScalingArguments {
+    fn run(&self) -> Result<()> {
+        let reference = Reference::prepare()?;
+        clrs()?;
+        let fixtures = tempfile::tempdir()?;
+        for algorithm in &self.algorithms {
+            let fixture = fixtures.path().join(algorithm);
+            let size = if self.phase == "training" { 16 } else { 64 };
+            let case = format!(
+                r#"{{"algorithm":"{algorithm}","processor":"{}","size":{size},"hidden":128,"batch":32,"seed":42,"data":"canonical"}}"#,
+                self.processor
+            );
+            let mut record = reference.script("record_networks.py");
+            output(record.args(["--case", &case, "--no-outcome", "--out"]).arg(&fixture))?;
+            println!("{algorithm}, {}, {size} nodes, {}:", self.processor, self.phase);
+            let mut scaling = Command::new(built("examples/scaling")?);
+            run(scaling.arg(&fixture).args([&self.phase, &self.rounds.to_string(), &self.threads]))?;
+        }
+        Ok(())
+    }
 }
 
 #[derive(Args)]
@@ -73,7 +117,11 @@ impl Comparison {
         match self {
             Comparison::Generation { algorithms, json } => generation(algorithms, json.as_deref()),
             Comparison::Training(arguments) => arguments.run(),
-            Comparison::Scaling => run(&mut cargo(&["run", "--release", "--quiet", "--package", "clrs", "--example", "scaling"])),
+            Comparison::Growth => {
+                clrs()?;
+                run(&mut Command::new(built("examples/growth")?))
+            }
+            Comparison::Scaling(arguments) => arguments.run(),
         }
     }
 }

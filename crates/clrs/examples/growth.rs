@@ -1,4 +1,4 @@
-//! Cost of a run as problems grow (`cargo xtask compare scaling`). It should be proportional to the recorded bytes: nanoseconds
+//! Cost of a run as problems grow (`cargo xtask compare growth`). It should be proportional to the recorded bytes: nanoseconds
 //! per byte stay the same or fall while the bytes grow a thousandfold.
 
 #![expect(clippy::print_stdout, reason = "prints a table")]
