@@ -55,7 +55,14 @@ pub(crate) fn advise_generate(error: DataError) -> anyhow::Error {
     if let DataError::Store(StoreError { path, kind: StoreErrorKind::MissingSet { name }, .. }) = &error
         && let Some((algorithm, split)) = name.rsplit_once('_')
     {
-        return anyhow!("{error}; `clrs generate --algorithms {algorithm} --name {split} --out {}` writes it", path.display());
+        // The splits of the benchmark have seeds of their own; with equal ones, they would share samples.
+        let seed = match split {
+            "val" => " --seed 2",
+            "test" => " --seed 3",
+            _ => "",
+        };
+        let out = path.display();
+        return anyhow!("{error}; `clrs generate --algorithms {algorithm} --name {split}{seed} --out {out}` writes it");
     }
     error.into()
 }

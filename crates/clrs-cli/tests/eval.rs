@@ -140,7 +140,7 @@ fn what_cannot_be_evaluated_is_rejected_in_one_line() {
     assert!(error(at, &["a", "--data", "clrs31"]).contains("clrs31: not a directory"));
     let missing = error(at, &["a", "--data", "a"]);
     assert!(
-        missing.contains("no set `bfs_test`") && missing.contains("`clrs generate --algorithms bfs --name test --out "),
+        missing.contains("no set `bfs_test`") && missing.contains("`clrs generate --algorithms bfs --name test --seed 3 --out "),
         "{missing}"
     );
 

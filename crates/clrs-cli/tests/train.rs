@@ -207,7 +207,7 @@ fn mistakes_are_rejected_in_one_line_and_nothing_is_lost() {
     let triplets = ["train", "--algorithms", "bfs", "--set", "triplet_features=100000000000000000", "--out", out];
     rejected(&triplets, "`triplet_features` must be at most 16384");
     let batch = ["train", "--algorithms", "bfs", "--set", "batch_size=1000000000000000000", "--out", out];
-    rejected(&batch, "`batch_size` must be at most 524288");
+    rejected(&batch, "`batch_size` must be at most 65536");
     rejected(&["train", "--algorithms", "bfs", "--device", "abacus", "--out", out], "unknown device `abacus`");
     rejected(&["train", "--algorithms", "bfs", "--set", "lengths=", "--out", out], "`lengths` must contain at least one size");
     rejected(&["train", "--algorithms", "bfs", "--set", "heads=3", "--out", out], "`heads` must divide `hidden`");

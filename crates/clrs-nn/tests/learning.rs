@@ -146,5 +146,5 @@ fn parameters_with_the_same_name_are_rejected() {
     // dm-clrs does not have the processor, so its parameters have no names there.
     assert_eq!(parameters.list()[0].dm_clrs_name, None);
     let error = clrs_nn::run::tensor_file::TensorFile::with_dm_clrs_names(&parameters).expect_err("no name");
-    assert_eq!(error.to_string(), "`processor/first/scale` has no name in dm-clrs, which does not have its module");
+    assert_eq!(error.to_string(), "`processor/first/scale` has no name in dm-clrs, which has no such layer");
 }

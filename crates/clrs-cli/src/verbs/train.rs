@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use clrs::Registry;
+use clrs::clrs30;
 use clrs::suggest::nearest;
 use clrs_nn::config::recipe::{Recipe, SHIPPED};
 use clrs_nn::data::tasks::TaskError;
@@ -121,6 +122,12 @@ fn resume(arguments: &Arguments, out: &Path) -> Result<()> {
 
 fn train(trainer: Trainer, mut directory: RunDir, steps: usize, quiet: bool) -> Result<()> {
     let state = trainer.state();
+    let has_test_set = |name: &str| clrs30::algorithms().any(|algorithm| algorithm.name() == name);
+    let evaluation = if trainer.network().tasks().iter().all(|task| has_test_set(&task.name)) {
+        ["", "on the test set"]
+    } else {
+        [" --sizes 16,64", "on samples of these sizes"]
+    };
     let (mut last, mut best) = (state.step, state.best);
     let mut bar = StepBar::new(state.step, steps, quiet);
     let reason = trainer.run(&mut directory, &mut |event| {
@@ -146,12 +153,14 @@ fn train(trainer: Trainer, mut directory: RunDir, steps: usize, quiet: bool) -> 
         StopReason::Stopped => {
             bail!(Interrupted(format!("stopped after step {last} of {steps}; `clrs train --resume --out {out}` resumes the run")))
         }
-        StopReason::Completed | StopReason::EarlyStopping => best.context("a complete run has a validation")?,
+        _ => best.context("a complete run has a validation")?,
     };
     let score = 100.0 * score;
     Ok(writeln!(
         std::io::stdout(),
-        "{out}: best validation score {score:.2}% at step {at}; `clrs eval {out}` evaluates it on the test set"
+        "{out}: best validation score {score:.2}% at step {at}; `clrs eval {out}{}` evaluates it {}",
+        evaluation[0],
+        evaluation[1]
     )?)
 }
 

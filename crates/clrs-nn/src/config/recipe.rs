@@ -102,7 +102,7 @@ pub enum Permutations {
 }
 
 impl Default for Recipe {
-    /// The generalist recipe for one algorithm, with data drawn on the fly.
+    /// The training setup of the generalist with an `mpnn`: one algorithm, data drawn on the fly.
     fn default() -> Recipe {
         Recipe {
             algorithms: Vec::new(),
@@ -221,8 +221,8 @@ impl Recipe {
     }
 }
 
-/// Every micro-batch of an update has its own random stream, numbered by 16 bits; micro-batches have up to eight samples.
-const MAX_BATCH: usize = 8 << 16;
+/// Every micro-batch of an update has its own random stream, numbered by 16 bits.
+const MAX_BATCH: usize = 1 << 16;
 /// The size of a large test set.
 const MAX_VAL_SAMPLES: usize = 1 << 16;
 /// Longer than the longest trajectory of the benchmark at its largest size.

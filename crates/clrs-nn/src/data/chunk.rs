@@ -110,7 +110,7 @@ impl ChunkLoader {
 }
 
 impl Chunk {
-    /// Splits the lanes into micro-batches of about `size`.
+    /// Splits the lanes into micro-batches of at most `size`.
     pub fn micro_batches(&self, size: usize) -> Vec<Chunk> {
         let count = self.lanes.div_ceil(size.max(1));
         (0..count).map(|first| self.select(&(first..self.lanes).step_by(count).collect::<Vec<_>>())).collect()

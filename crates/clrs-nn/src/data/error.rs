@@ -29,7 +29,7 @@ pub enum DataError {
     NotInBenchmark { algorithm: String, version: &'static str },
     #[error("`batch_size` is {batch_size}, but the training set of {algorithm} has {samples} samples")]
     BatchSize { algorithm: String, batch_size: usize, samples: usize },
-    #[error("no batch follows one that could not be prepared")]
+    #[error("the loader has stopped after an earlier error")]
     Ended,
     #[error("{algorithm}: a sample of the training set has no steps")]
     NoSteps { algorithm: String },

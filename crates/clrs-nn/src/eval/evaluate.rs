@@ -204,7 +204,7 @@ pub fn evaluate(
     let (mut dump, mut trajectories) = (None, Vec::new());
     for (number, batch) in samples.chunks(options.batch_size).enumerate() {
         let first = number * options.batch_size;
-        // A batch runs in micro-batches, one per thread; one that is dumped runs at once.
+        // A batch runs in micro-batches, in parallel; one that is dumped runs at once.
         let dumped = options.dump && number == 0;
         let size = if dumped { batch.len() } else { eval_micro_batch(batch[0].nodes()) };
         let evaluated = parallel::map(batch.chunks(size).enumerate().collect(), |(index, samples)| {
@@ -338,7 +338,7 @@ impl EvalBatches {
 }
 
 /// Decisions of a network on a batch with the true number of steps: a dense array per output, in the order of the dense batch. Runs in
-/// micro-batches, one per thread.
+/// micro-batches, in parallel.
 pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &ModelBatch) -> Result<Vec<Array>, EvalError> {
     let outputs: Vec<&Probe> = batch.spec().iter().filter(|probe| probe.stage == Stage::Output).collect();
     let decide = |micro_batch: ModelBatch| {

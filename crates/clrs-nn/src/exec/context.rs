@@ -170,7 +170,7 @@ impl ForwardContext {
         for (&weight, WeightRef { grad, .. }) in self.refs.borrow().iter() {
             let grad = grad.take();
             if !grad.is_empty() {
-                add(gradients.entry(weight).or_default(), grad);
+                accumulate(gradients.entry(weight).or_default(), grad);
             }
         }
         gradients
@@ -184,7 +184,7 @@ impl ForwardContext {
         let mut gradients = self.leaf_gradients.borrow_mut();
         for (&weight, leaf) in self.leaves.borrow().iter() {
             if let Some(gradient) = leaf.grad_remove(&mut graph) {
-                add(gradients.entry(weight).or_default(), gradient.try_into_vec_as().expect("f32"));
+                accumulate(gradients.entry(weight).or_default(), gradient.try_into_vec_as().expect("f32"));
             }
         }
         found
@@ -192,7 +192,7 @@ impl ForwardContext {
 }
 
 /// Adds a gradient to a sum, which is empty at first.
-pub(crate) fn add(sum: &mut Vec<f32>, gradient: Vec<f32>) {
+pub(crate) fn accumulate(sum: &mut Vec<f32>, gradient: Vec<f32>) {
     if sum.is_empty() {
         *sum = gradient;
     } else {

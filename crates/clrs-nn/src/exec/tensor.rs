@@ -66,8 +66,7 @@ impl<const D: usize> Tensor<D> {
     /// The tensor of burn.
     ///
     /// # Panics
-    /// On the CPU, in the built-in modules: their tensors are not part of burn's graph. A processor of another crate is always given
-    /// tensors of burn.
+    /// If the tensor is in host memory, as all are in a fused pass. A processor of another crate is always given tensors of burn.
     pub fn burn(self) -> BurnTensor<D> {
         match self.0 {
             Repr::Burn(tensor) => *tensor,

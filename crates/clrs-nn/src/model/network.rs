@@ -13,7 +13,7 @@ use super::decoders::{Decoder, DecoderCache, DecoderInput, Decoders, SINKHORN_DE
 use super::encoders::Encoders;
 use super::lstm::{Lstm, LstmState};
 use super::noise::{dropout, gumbel};
-use super::processors::unfused;
+use super::processors::dispatch;
 use super::processors::{Processor, ProcessorInput, ProcessorRegistry, UnknownProcessor};
 use super::raw_features::RawFeatures;
 use super::task_modules::TaskModules;
@@ -72,6 +72,7 @@ pub enum BuildError {
 }
 
 /// Whether a rollout belongs to training or to evaluation.
+#[non_exhaustive]
 pub enum Mode<'r> {
     /// Hints may be teacher-forced. Without a random stream, dropout, noise and fractional teacher forcing are off.
     Train(Option<&'r mut RandomState>),
@@ -224,10 +225,10 @@ impl Network {
             adjacency,
         };
         let before = input.nodes.clone();
-        let mut output = unfused::step(&*self.processor, ctx, &input);
+        let mut output = dispatch::step(&*self.processor, ctx, &input);
         for _ in 1..self.config.message_steps {
             input.nodes.hidden = Some(output.hidden);
-            output = unfused::step(&*self.processor, ctx, &input);
+            output = dispatch::step(&*self.processor, ctx, &input);
         }
         let mut next = output.hidden;
         if let Mode::Train(Some(random)) = mode

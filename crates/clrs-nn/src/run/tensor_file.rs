@@ -47,7 +47,7 @@ pub enum TensorFileError {
     Shape { name: String, expected: Vec<usize>, found: Vec<usize> },
     #[error("`{name}` contains {value}")]
     NotFinite { name: String, value: f32 },
-    #[error("`{0}` has no name in dm-clrs, which does not have its module")]
+    #[error("`{0}` has no name in dm-clrs, which has no such layer")]
     NoDmClrsName(String),
     #[error("`{0}` is not a parameter of the network")]
     Unknown(String),

@@ -20,8 +20,8 @@ pub type Gradients = (f32, Vec<Option<Vec<f32>>>);
 
 /// Loss of a batch and its gradients.
 ///
-/// A batch is computed in micro-batches, one per thread, whose gradients are summed in order: neither the micro-batches nor the order
-/// depends on the number of threads. `random` returns the random stream of a micro-batch.
+/// A batch is computed in micro-batches, in parallel, each on a single thread. Their gradients are summed in order: neither the
+/// micro-batches nor the order depends on the number of threads. `random` returns the random stream of a micro-batch.
 pub fn gradients(
     network: &Network,
     parameters: &Parameters,
@@ -81,7 +81,7 @@ fn accumulate<M: Send, T: Send>(
     let sum = |(weight, gradients): (FoldedWeight, Vec<Vec<f32>>)| {
         let mut sum = Vec::new();
         for gradient in gradients {
-            context::add(&mut sum, gradient);
+            context::accumulate(&mut sum, gradient);
         }
         (weight, sum)
     };

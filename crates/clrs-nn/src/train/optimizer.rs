@@ -41,7 +41,7 @@ impl Adam {
     }
 
     /// Updates the parameters of the processor and of one task, and returns the global gradient norm. Parameters of other tasks and
-    /// their moments do not change. A parameter without a gradient has the gradient 0.
+    /// their moments do not change. A parameter without a gradient has the gradient 0. If the norm is not finite, nothing changes.
     ///
     /// # Panics
     /// If the numbers of gradients and parameters differ.
@@ -60,6 +60,9 @@ impl Adam {
         let norm = squares.iter().sum::<f64>().sqrt();
         #[expect(clippy::cast_possible_truncation, reason = "gradients are f32")]
         let norm = norm as f32;
+        if !norm.is_finite() {
+            return norm;
+        }
         let scale = if config.grad_clip > 0.0 && norm >= config.grad_clip { config.grad_clip / norm } else { 1.0 };
 
         let OptimizerState { updates, first, second } = &mut self.0;

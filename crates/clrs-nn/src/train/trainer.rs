@@ -92,7 +92,7 @@ fn advice(step: usize) -> &'static str {
     if step <= 1 {
         "check the data and the initial parameters, or start a run with another `hidden`, `processor` or `data`"
     } else {
-        "start a run with a smaller `learning_rate` or `grad_clip`; the checkpoint before this step is intact"
+        "start a run with a smaller `learning_rate`, or with `grad_clip`; the checkpoint before this step is intact"
     }
 }
 
@@ -156,6 +156,7 @@ pub enum Event<'e> {
 
 /// Why [`Trainer::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StopReason {
     /// All steps are taken.
     Completed,
@@ -338,7 +339,8 @@ impl Trainer {
     /// Takes one training step: an update for every algorithm.
     ///
     /// # Errors
-    /// If samples cannot be drawn, or the loss or a gradient is not finite.
+    /// If samples cannot be drawn, or the loss or a gradient is not finite. Tasks before the one that failed have been updated then;
+    /// [`Trainer::resume`] returns to a checkpoint.
     pub fn step(&mut self) -> Result<StepReport, TrainError> {
         let step = self.state.step + 1;
         let config = AdamConfig {

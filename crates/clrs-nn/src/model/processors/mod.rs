@@ -5,12 +5,12 @@
 //! [`registry`]; a crate can add its own with [`ProcessorRegistry::with`].
 
 mod attention;
+pub(super) mod dispatch;
 mod layer_norm;
 mod memory;
 mod message_passing;
 pub mod registry;
 pub(crate) mod structure;
-pub(super) mod unfused;
 
 use burn::tensor::{Bool, Tensor as BurnTensor};
 

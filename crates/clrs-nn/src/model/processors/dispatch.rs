@@ -1,4 +1,5 @@
-//! Steps of processors that compute with burn's operations, as those of other crates do, inside of a pass in host memory.
+//! Chooses how the step of a processor runs. A built-in one has fused operations. One of another crate computes with burn's operations;
+//! in a pass in host memory, its step is one operation of the tape.
 
 use std::rc::Rc;
 
