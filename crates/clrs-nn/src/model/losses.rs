@@ -62,7 +62,7 @@ impl Network {
         let state = state.map_or_else(RolloutState::default, |state| restore(ctx, state, chunk));
         // A chunk may contain no supervised cell.
         let mut total = ctx.zero_loss();
-        let mut policy = Lanes { network: self, ctx, chunk, active: (0..chunk.lanes).collect(), step: 0 };
+        let mut policy = ChunkLanes { network: self, ctx, chunk, active: (0..chunk.lanes).collect(), step: 0 };
         let state = self.roll(ctx, &mut policy, state, &mut Mode::Train(random), &mut |view| {
             let step = &chunk.steps[view.step];
             let mut add = |(index, logits): &(usize, Tensor<3>), truth: &[Vec<f32>], lanes: &[bool]| {
@@ -94,7 +94,7 @@ impl Network {
 }
 
 /// The lanes of a chunk: all take every step; samples start and end within it.
-struct Lanes<'c, 'k> {
+struct ChunkLanes<'c, 'k> {
     network: &'k Network,
     ctx: &'c ForwardContext,
     chunk: &'k Chunk,
@@ -103,7 +103,7 @@ struct Lanes<'c, 'k> {
     step: usize,
 }
 
-impl Lanes<'_, '_> {
+impl ChunkLanes<'_, '_> {
     fn current(&self) -> &ChunkStep {
         &self.chunk.steps[self.step]
     }
@@ -114,7 +114,7 @@ impl Lanes<'_, '_> {
     }
 }
 
-impl<'c> EndPolicy<'c> for Lanes<'c, '_> {
+impl<'c> EndPolicy<'c> for ChunkLanes<'c, '_> {
     fn active(&self) -> &[usize] {
         &self.active
     }

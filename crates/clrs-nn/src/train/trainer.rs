@@ -59,13 +59,13 @@ pub struct Trainer {
     recurrent: RecurrentStates,
     /// The checkpoint that was restored.
     restored: Option<PathBuf>,
-    data: Data,
+    data: TrainingData,
     validation: Vec<EvalBatches>,
     device: Device,
 }
 
 /// Prefetching starts with the first step, when it is known how many batches a restored run skips.
-enum Data {
+enum TrainingData {
     Loaders(Vec<Vec<BatchLoader>>),
     Prefetched(Prefetched),
 }
@@ -204,7 +204,7 @@ impl Trainer {
             state: RunState::default(),
             recurrent: RecurrentStates::new(),
             restored: None,
-            data: Data::Loaders(loaders),
+            data: TrainingData::Loaders(loaders),
             validation,
             device: device.clone(),
         })
@@ -450,10 +450,10 @@ impl Trainer {
     }
 
     fn next_data(&mut self) -> Result<UpdateData, DataError> {
-        if let Data::Loaders(loaders) = &mut self.data {
-            self.data = Data::Prefetched(prefetch(std::mem::take(loaders), &self.recipe, self.state.step));
+        if let TrainingData::Loaders(loaders) = &mut self.data {
+            self.data = TrainingData::Prefetched(prefetch(std::mem::take(loaders), &self.recipe, self.state.step));
         }
-        let Data::Prefetched(batches) = &self.data else { unreachable!("replaced above") };
+        let TrainingData::Prefetched(batches) = &self.data else { unreachable!("replaced above") };
         // The thread ends after an error.
         batches.recv().unwrap_or(Err(DataError::Ended))
     }
