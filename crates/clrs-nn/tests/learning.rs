@@ -148,3 +148,14 @@ fn parameters_with_the_same_name_are_rejected() {
     let error = clrs_nn::run::tensor_file::TensorFile::with_dm_clrs_names(&parameters).expect_err("no name");
     assert_eq!(error.to_string(), "`processor/first/scale` has no name in dm-clrs, which has no such layer");
 }
+
+#[test]
+fn an_infinite_gradient_changes_nothing() {
+    let config = ModelConfig { hidden: 4, ..ModelConfig::default() };
+    let (_, before, _) = network(&["bfs"], &config);
+    let (mut after, mut adam) = (before.clone(), Adam::new(&before));
+    let mut gradients: Vec<Option<Vec<f32>>> = before.values().iter().map(|values| Some(vec![1.0; values.len()])).collect();
+    gradients[0].as_mut().expect("a gradient")[0] = f32::INFINITY;
+    assert!(!adam.update(&mut after, &gradients, 0, CONFIG).is_finite());
+    assert_eq!((&after, &adam), (&before, &Adam::new(&before)));
+}
