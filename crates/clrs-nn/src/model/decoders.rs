@@ -255,7 +255,7 @@ impl Decoder {
             (Location::Node, &[node]) => {
                 let shape = if probe.kind == Kind::MaskOne { [b, 1, n] } else { [b, n, node.outputs] };
                 match self.column {
-                    Some(from) if ctx.fused => fused::narrow(ctx, input.node_hints(), from..from + node.outputs, shape),
+                    Some(from) if ctx.fused => input.node_hints().narrow(1, from..from + node.outputs).reshape(shape),
                     _ => input.nodes(node).shaped(|_| shape),
                 }
             }
