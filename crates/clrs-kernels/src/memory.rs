@@ -167,9 +167,16 @@ impl Mat {
         self.transpose_from(dense, rows);
     }
 
+    /// Writes the transpose of a matrix with the given row stride.
     fn transpose_from(&mut self, from: &[f32], from_stride: usize) {
         let stride = self.stride;
-        for_each_blocked(self.rows, self.columns, |i, j| self.data[i * stride + j] = from[j * from_stride + i]);
+        assert!(has_rows(&self.data, self.rows, stride, self.columns) && has_rows(from, self.columns, from_stride, self.rows));
+        let to = &mut self.data[..];
+        for_each_blocked(self.rows, self.columns, |i, j| {
+            // SAFETY: `i` is less than the number of rows and `j` than that of columns, so the asserts bound both indices. Checks
+            // of every element would take longer than the copy.
+            unsafe { *to.get_unchecked_mut(i * stride + j) = *from.get_unchecked(j * from_stride + i) };
+        });
     }
 }
 

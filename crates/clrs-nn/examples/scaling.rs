@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
 use clrs_nn::eval::evaluate::predict;
-use clrs_nn::exec::parallel::{Profile, profile};
+use clrs_nn::exec::parallel::profile;
 use clrs_nn::parity::fixture::ParityFixture;
 use clrs_nn::train::optimizer::{Adam, AdamConfig};
 use clrs_nn::{ModelBatch, Weights, train};
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 /// As in the program `clrs`.
 #[global_allocator]
@@ -47,45 +47,61 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         _ => return Err(USAGE.into()),
     };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let one = ThreadPoolBuilder::new().num_threads(1).build()?;
+    let mut measured = threads.iter().map(|&threads| Measured::new(threads, cores)).collect::<Result<Vec<_>, _>>()?;
+    one.install(&mut *work);
+    for measured in &measured {
+        measured.pool.install(&mut *work);
+    }
+    // Prediction and clock alternate: the speed of a machine changes over time.
+    let mut profiles = Vec::new();
+    for _ in 0..rounds {
+        profiles.push(one.install(|| profile(&mut *work).1));
+        for measured in &mut measured {
+            measured.round(&mut *work);
+        }
+    }
+
     let mut out = std::io::stdout().lock();
-    let profiles = profiles(1, rounds, &mut work)?;
     let predicted = |cores: u32| median(profiles.iter().map(|profile| profile.predict(cores)).collect());
     let serial = median(profiles.iter().map(|profile| profile.serial).collect());
     writeln!(out, "  {} parallel regions, {:.2} ms between them", profiles[0].regions.len(), milliseconds(serial))?;
     writeln!(out, "  cores  predicted, ms  speed-up  clock, ms  CPU time, ms")?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for &threads in &threads {
-        let clock = if threads as usize <= cores {
-            format!("{:.2}", milliseconds(clock(threads, rounds, &mut work)?))
-        } else {
-            "-".into()
-        };
-        let cpu = median(self::profiles(threads, rounds, &mut work)?.iter().map(Profile::total).collect());
+    for Measured { threads, clock, cpu, .. } in measured {
+        let clock = if clock.is_empty() { "-".into() } else { format!("{:.2}", milliseconds(median(clock))) };
         let time = predicted(threads);
         let speed_up = predicted(1).as_secs_f64() / time.as_secs_f64();
-        let (time, cpu) = (milliseconds(time), milliseconds(cpu));
+        let (time, cpu) = (milliseconds(time), milliseconds(median(cpu)));
         writeln!(out, "  {threads:>5}  {time:>13.2}  {speed_up:>7.1}x  {clock:>9}  {cpu:>12.2}")?;
     }
     Ok(())
 }
 
-/// Recorded CPU times of several runs on a number of threads.
-fn profiles(threads: u32, rounds: usize, work: &mut (dyn FnMut() + Send)) -> Result<Vec<Profile>, rayon::ThreadPoolBuildError> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads as usize).build()?;
-    pool.install(&mut *work);
-    Ok((0..rounds).map(|_| pool.install(|| profile(&mut *work).1)).collect())
+/// Times on a number of threads, one per round.
+struct Measured {
+    threads: u32,
+    pool: ThreadPool,
+    has_cores: bool,
+    /// On the clock, if the machine has the cores.
+    clock: Vec<Duration>,
+    cpu: Vec<Duration>,
 }
 
-/// Median time on the clock.
-fn clock(threads: u32, rounds: usize, work: &mut (dyn FnMut() + Send)) -> Result<Duration, rayon::ThreadPoolBuildError> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads as usize).build()?;
-    pool.install(&mut *work);
-    let times = (0..rounds).map(|_| {
-        let start = Instant::now();
-        pool.install(&mut *work);
-        start.elapsed()
-    });
-    Ok(median(times.collect()))
+impl Measured {
+    fn new(threads: u32, cores: usize) -> Result<Measured, ThreadPoolBuildError> {
+        let pool = ThreadPoolBuilder::new().num_threads(threads as usize).build()?;
+        Ok(Measured { threads, pool, has_cores: threads as usize <= cores, clock: Vec::new(), cpu: Vec::new() })
+    }
+
+    fn round(&mut self, work: &mut (dyn FnMut() + Send)) {
+        if self.has_cores {
+            let start = Instant::now();
+            self.pool.install(&mut *work);
+            self.clock.push(start.elapsed());
+        }
+        self.cpu.push(self.pool.install(|| profile(work).1.total()));
+    }
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

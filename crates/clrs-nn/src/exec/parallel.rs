@@ -11,9 +11,12 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 /// Applies a function to all items, on all threads, and returns the results in order. A single item runs on the calling thread.
+///
+/// Threads take the items one by one, in order. So they end together, up to one item, and only the last items are incomplete at
+/// any time.
 pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Send + Sync) -> Vec<T> {
     if !IS_RECORDING.load(Ordering::Relaxed) {
-        return if items.len() > 1 { items.into_par_iter().map(f).collect() } else { items.into_iter().map(f).collect() };
+        return if items.len() > 1 { in_order(items, f) } else { items.into_iter().map(f).collect() };
     }
     let timed = |item: I| {
         let start = thread_cpu_time();
@@ -22,9 +25,16 @@ pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Send + S
         TASKS.set(TASKS.get() + time);
         (result, time)
     };
-    let (results, tasks): (Vec<T>, Vec<Duration>) = items.into_par_iter().map(timed).unzip();
+    let (results, tasks): (Vec<T>, Vec<Duration>) = in_order(items, timed).into_iter().unzip();
     REGIONS.lock().unwrap_or_else(PoisonError::into_inner).push(tasks);
     results
+}
+
+fn in_order<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Send + Sync) -> Vec<T> {
+    let apply = |(index, item)| (index, f(item));
+    let mut results: Vec<(usize, T)> = items.into_iter().enumerate().par_bridge().map(apply).collect();
+    results.sort_unstable_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 thread_local! {

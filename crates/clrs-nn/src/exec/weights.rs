@@ -16,6 +16,7 @@ use clrs_kernels::gemm::{Accumulate, Epilogue, PackedMatrix, add_matmul_tn, add_
 use clrs_kernels::messages::PackedWeights;
 use clrs_kernels::{Isa, Scratch};
 
+use super::parallel;
 use super::parameters::{Linear, ParamId, Parameters, matrix_shape};
 
 /// A matrix that features are multiplied with, or a row that is added.
@@ -81,6 +82,14 @@ impl TaskLayers {
 /// Gradients of folded weights.
 pub(crate) type FoldedGradients = BTreeMap<FoldedWeight, Vec<f32>>;
 
+/// A folded weight that passes read, and in which layouts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsedWeight {
+    weight: FoldedWeight,
+    packed: bool,
+    transposed: bool,
+}
+
 /// Parameter values for forward passes. Clones share the values and the folded weights.
 #[derive(Clone)]
 pub struct Weights(Arc<Shared>);
@@ -137,6 +146,36 @@ impl Weights {
             Arc::new(WeightMatrix::new(values, columns, &self.0.device))
         };
         Arc::clone(folded.entry((task, weight)).or_insert_with(fold))
+    }
+
+    /// Folds weights on all threads. Passes would fold them on first use, but all passes need the same weight at the same time:
+    /// one would fold it, and the others wait.
+    pub(crate) fn prepare(&self, task: usize, layers: &TaskLayers, used: &[UsedWeight]) {
+        let elements = self.0.values.iter().map(Vec::len).sum();
+        let prepare = |&UsedWeight { weight, packed, transposed }: &UsedWeight| {
+            let (values, columns) = self.0.fold(layers, weight);
+            let matrix = WeightMatrix::new(values, columns, &self.0.device);
+            if packed {
+                matrix.packed();
+            }
+            if transposed {
+                matrix.transposed();
+            }
+            ((task, weight), Arc::new(matrix))
+        };
+        let prepared = parallel::map_elements(elements, used.iter().collect(), prepare);
+        self.0.folded.lock().unwrap_or_else(PoisonError::into_inner).extend(prepared);
+    }
+
+    /// The weights that passes have read so far.
+    pub(crate) fn used(&self) -> Vec<UsedWeight> {
+        let folded = self.0.folded.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = |(&(_, weight), matrix): (&(usize, FoldedWeight), &Arc<WeightMatrix>)| UsedWeight {
+            weight,
+            packed: matrix.packed.get().is_some(),
+            transposed: matrix.transposed.get().is_some(),
+        };
+        folded.iter().map(used).collect()
     }
 
     /// The layers of a message function as the kernel reads them, packed on first use.

@@ -171,6 +171,19 @@ impl Network {
         ForwardContext::new(weights, task, layers, self.config.hidden, self.fused && on_cpu)
     }
 
+    /// Computes the folded weights that the first training step of a task has read.
+    pub(crate) fn prepare(&self, weights: &Weights, task: usize) {
+        let TaskModules { layers, used_weights, .. } = &self.modules[task];
+        if let Some(used) = used_weights.get() {
+            weights.prepare(task, layers, used);
+        }
+    }
+
+    /// Records the folded weights that a training step has read, for [`Network::prepare`].
+    pub(crate) fn record_used(&self, weights: &Weights, task: usize) {
+        self.modules[task].used_weights.get_or_init(|| weights.used());
+    }
+
     /// Gradients of parameters, from the gradients of folded weights that forward passes of a task accumulated.
     pub(crate) fn gradients(&self, parameters: &Parameters, task: usize, folded: FoldedGradients) -> Vec<Option<Vec<f32>>> {
         weights::gradients(parameters, &self.modules[task].layers, folded)
