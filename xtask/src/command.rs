@@ -72,3 +72,23 @@ pub(crate) fn host() -> Result<String> {
     let version = output(Command::new("rustc").arg("-vV"))?;
     version.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("`rustc -vV` prints no host")
 }
+
+/// Installs packages of Debian or Ubuntu. Returns `false` if the user may not, or on other systems.
+pub(crate) fn install(packages: &[&str]) -> Result<bool> {
+    let is_root = output_of("id", &["-u"]).is_some_and(|user| user.trim() == "0");
+    if !is_root || output_of("apt-get", &["--version"]).is_none() {
+        return Ok(false);
+    }
+    println!("== installing {}", packages.join(" and "));
+    run(Command::new("apt-get").args(["update", "-qq"]))?;
+    let mut install = Command::new("apt-get");
+    install.args(["install", "-qq", "--yes", "--no-install-recommends"]).args(packages);
+    run(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    Ok(true)
+}
+
+/// Output of a command; `None` if it does not exist or fails.
+fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 
-use crate::command::{built, cargo, output, root, run};
+use crate::command::{built, cargo, install, output, root, run};
 
 /// A device other than the CPU.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -107,16 +107,12 @@ fn ensure_vulkan() -> Result<()> {
     if has_vulkan() {
         return Ok(());
     }
-    let is_root = output_of("id", &["-u"]).is_some_and(|user| user.trim() == "0");
-    if !is_root || output_of("apt-get", &["--version"]).is_none() {
+    if !install(&PACKAGES)? {
         bail!(
             "no Vulkan driver found; install your GPU's, or a software one (on Debian and Ubuntu: apt-get install {})",
             PACKAGES.join(" ")
         );
     }
-    println!("== installing {}", PACKAGES.join(" and "));
-    run(Command::new("apt-get").args(["update", "-qq"]))?;
-    run(Command::new("apt-get").args(["install", "-qq", "--yes"]).args(PACKAGES).env("DEBIAN_FRONTEND", "noninteractive"))?;
     ensure!(has_vulkan(), "{} is installed, but no Vulkan driver was found", PACKAGES[0]);
     Ok(())
 }
@@ -127,10 +123,4 @@ fn has_vulkan() -> bool {
     let has_file = |folder: &&str| fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
     ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].iter().any(is_set)
         || ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"].iter().any(has_file)
-}
-
-/// Output of a command; `None` if it does not exist or fails.
-fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -17,6 +17,7 @@ mod package;
 mod parity;
 mod reference;
 mod sanitize;
+mod slurm;
 mod test;
 
 use std::process::ExitCode;

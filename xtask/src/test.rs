@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::{exports, modules, package, parity};
+use crate::{exports, modules, package, parity, slurm};
 
 /// A stage of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,6 +30,8 @@ pub(crate) enum Stage {
     Parity,
     /// Other programs read exported files and training metrics
     Exports,
+    /// A sweep survives a real Slurm cluster
+    Slurm,
 }
 
 impl Stage {
@@ -58,6 +60,7 @@ impl Stage {
             Stage::Goldens => goldens::record(&Golden::QUICK, true),
             Stage::Parity => parity::compare(false, &[]),
             Stage::Exports => exports::compare(&[]),
+            Stage::Slurm => slurm::test(),
         }
     }
 }

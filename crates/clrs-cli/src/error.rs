@@ -49,6 +49,33 @@ impl fmt::Display for Interrupted {
 
 impl Error for Interrupted {}
 
+/// Runs were stopped, each with a checkpoint. The text says how to continue.
+#[cfg(feature = "networks")]
+#[derive(Debug)]
+pub(crate) struct Stopped(pub(crate) String);
+
+#[cfg(feature = "networks")]
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(feature = "networks")]
+impl Error for Stopped {}
+
+/// The exit code for an error. That of a panic is [`INTERNAL_ERROR`](crate::INTERNAL_ERROR).
+pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
+    #[cfg(feature = "networks")]
+    if error.is::<Stopped>() {
+        return clrs_sweep::worker::STOPPED_EXIT_CODE;
+    }
+    if error.is::<Interrupted>() { Interrupted::EXIT_CODE } else { USER_ERROR }
+}
+
+/// Exit code for what the user or the environment can change: arguments, files, a full disk. Also clap's code.
+const USER_ERROR: u8 = 2;
+
 /// An error of loading samples, with the command that writes a missing set.
 #[cfg(feature = "networks")]
 pub(crate) fn advise_generate(error: DataError) -> anyhow::Error {

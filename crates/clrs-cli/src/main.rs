@@ -9,10 +9,10 @@ mod verbs;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 
-use error::Interrupted;
 use verbs::Verb;
 
 #[cfg(feature = "networks")]
@@ -27,23 +27,29 @@ struct Cli {
     verb: Verb,
 }
 
-/// Exit code for what the user or the environment can change: arguments, files, a full disk. Also clap's code.
-const USER_ERROR: u8 = 2;
 /// Exit code for a defect of this program: a panic.
-const INTERNAL_ERROR: i32 = 1;
+const INTERNAL_ERROR: u8 = 1;
+
+/// Whether a thread has panicked.
+static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
+        HAS_PANICKED.store(true, Ordering::Relaxed);
         let _ = writeln!(io::stderr(), "clrs: internal error (please report it): {panic}");
-        std::process::exit(INTERNAL_ERROR);
     }));
-    match Cli::parse().verb.run() {
-        Ok(()) => ExitCode::SUCCESS,
+    // A panic in one run of a sweep does not end the others, so it unwinds instead of ending the program.
+    let result = std::panic::catch_unwind(|| Cli::parse().verb.run());
+    match result {
+        Ok(Ok(())) => ExitCode::SUCCESS,
         // The reader of the output has seen enough: `clrs list | head -1`.
-        Err(error) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
+        Ok(Err(error)) if error::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // The error that follows from a panic is of no use to the user.
+        _ if HAS_PANICKED.load(Ordering::Relaxed) => ExitCode::from(INTERNAL_ERROR),
+        Ok(Err(error)) => {
             let _ = writeln!(io::stderr(), "clrs: {}", error::one_line(&error));
-            ExitCode::from(if error.is::<Interrupted>() { Interrupted::EXIT_CODE } else { USER_ERROR })
+            ExitCode::from(error::exit_code(&error))
         }
+        Err(_) => ExitCode::from(INTERNAL_ERROR),
     }
 }

@@ -1,8 +1,8 @@
 //! Progress: a bar in a terminal, plain lines elsewhere. Ctrl-C asks the work to stop.
 
 use std::io::{IsTerminal, Write};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use clrs_store::Progress;
@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::Interrupted;
 
-/// Set by Ctrl-C; a second Ctrl-C ends the program at once.
+/// Set by Ctrl-C; another Ctrl-C after a second ends the program at once.
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Time between two lines without a terminal.
@@ -178,11 +178,28 @@ fn terminal_bar(length: Option<u64>, style: &str, quiet: bool) -> ProgressBar {
     bar
 }
 
+/// Asks the work to stop on the signals of schedulers, too: USR1 and USR2.
+#[cfg(feature = "networks")]
+pub(crate) fn stop_on_signals() {
+    stop_on_ctrl_c();
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::{SIGUSR1, SIGUSR2};
+        use signal_hook::iterator::Signals;
+        if let Ok(mut signals) = Signals::new([SIGUSR1, SIGUSR2]) {
+            std::thread::spawn(move || signals.forever().for_each(|_| STOP.store(true, Ordering::Relaxed)));
+        }
+    }
+}
+
 fn stop_on_ctrl_c() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let handler = || {
-            if STOP.swap(true, Ordering::Relaxed) {
+        let first = OnceLock::new();
+        let handler = move || {
+            STOP.store(true, Ordering::Relaxed);
+            // A signal to a process group may arrive twice: directly, and forwarded by the shell of a batch job.
+            if first.get_or_init(Instant::now).elapsed() > Duration::from_secs(1) {
                 std::process::exit(Interrupted::EXIT_CODE.into());
             }
         };

@@ -268,11 +268,48 @@ fn files_that_cannot_be_written_are_rejected_before_the_work() {
 fn the_table_is_printed_even_if_a_file_cannot_be_written() {
     let dir = trained(&[("a", &["algorithms=bfs"])]);
     let script = format!(
-        "trap '' XFSZ; ulimit -f 1; exec {} eval a --quiet --sizes 8 --count 40 --examples e.jsonl",
+        "trap '' XFSZ; ulimit -f 0; exec {} eval a --quiet --sizes 8 --count 40 --examples e.jsonl",
         env!("CARGO_BIN_EXE_clrs")
     );
     let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(dir.path()).output().expect("a shell");
-    assert!(rejection(&output).contains("e.jsonl: File too large"), "{}", text(&output.stderr));
+    let lines = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{lines}");
+    assert!(lines.starts_with("clrs: note: the result is not kept: a/evals/"), "{lines}");
+    assert!(lines.ends_with("e.jsonl: File too large (os error 27)\n"), "{lines}");
     assert!(text(&output.stdout).contains("n=8"), "{}", text(&output.stdout));
     assert!(!dir.path().join("e.jsonl").exists());
+}
+
+/// Results are told apart from evaluations by a score that no evaluation gives.
+#[test]
+fn results_are_kept_until_the_checkpoint_changes() {
+    let dir = trained(&[("a", &["algorithms=bfs"])]);
+    let at = dir.path();
+    let eval = ["a", "--sizes", "5", "--count", "4"];
+    let evaluated = json(at, &eval);
+    let file = at.join("a/evals/bfs.n5-seed4-count4.oracle.best.json");
+    let kept = std::fs::read_to_string(&file).expect("kept");
+    let mut stored: Value = serde_json::from_str(&kept).expect("JSON");
+    assert_eq!(stored["report"]["score"], evaluated["results"][0]["score"]);
+    stored["report"]["score"] = 7.into();
+    let mark = || std::fs::write(&file, stored.to_string()).expect("writable");
+    let score = |arguments: &[&str]| json(at, &[&eval[..], arguments].concat())["results"][0]["score"].clone();
+
+    mark();
+    assert_eq!(score(&[]), 7.0);
+    assert_ne!(score(&["--checkpoint", "last"]), 7.0, "another checkpoint");
+    assert_ne!(score(&["--steps", "max"]), 7.0, "other steps");
+    assert_ne!(score(&["--seed", "5"]), 7.0, "another set");
+    assert_eq!(score(&[]), 7.0);
+    assert_ne!(score(&["--hints"]), 7.0, "hints were not scored");
+    assert_eq!(json(at, &eval)["results"][0].get("hints"), None, "hints are kept, but not asked for");
+    mark();
+    assert_ne!(score(&["--again"]), 7.0);
+    std::fs::write(&file, &kept[..kept.len() / 2]).expect("writable");
+    assert_eq!(score(&[]), evaluated["results"][0]["score"], "a damaged file is replaced");
+    assert_eq!(std::fs::read_to_string(&file).expect("kept"), kept);
+
+    mark();
+    std::fs::copy(at.join("a/last.safetensors"), at.join("a/best.safetensors")).expect("copied");
+    assert_ne!(score(&[]), 7.0, "another checkpoint under the same name");
 }

@@ -111,6 +111,18 @@ fn outputs(dir: &Path) -> BTreeMap<&'static str, Vec<Value>> {
     let eval = ["eval", "a", "b", "--quiet", "--split", "val", "--sizes", "5", "--count", "3", "--set", "truncate_decimals=3"];
     let extra = ["--hints", "--json", "--examples", "e.jsonl", "--trajectories", "t.jsonl"];
     let evaluated = json(&[&eval[..], &extra].concat());
+    let sweep = "[set]\nhidden = 8\nsteps = 4\nlengths = [4]\nval_samples = 2\nbatch_size = 2\neval_every = 1\n\
+                 [grid]\nalgorithms = ['bfs']\nlearning_rate = [1e30, 1e-3]\n[eval]\ncheckpoints = []";
+    std::fs::write(dir.join("sweep.toml"), sweep).expect("writable");
+    let planned = json(&["sweep", "plan", "sweep.toml", "--out", "sweep", "--json"]);
+    assert_eq!(run_in(dir, &["sweep", "run", "sweep", "--quiet"]).status.code(), Some(2), "one of the runs fails");
+    json(&["eval", "a", "b", "--quiet", "--algorithms", "bfs", "--json"]);
+    // A run again: a problem. Another model: a difference.
+    train(dir, "c", &["algorithms=bfs,minimum", "seed=1"]);
+    for (seed, name) in [("seed=1", "d"), ("seed=2", "e")] {
+        train(dir, name, &["algorithms=bfs,minimum", seed, "processor=pgn"]);
+        json(&["eval", name, "--quiet", "--algorithms", "bfs", "--json"]);
+    }
     BTreeMap::from([
         ("`clrs list --json`", vec![json(&["list", "--json"])]),
         ("`clrs show ALGORITHM --json`", vec![json(&["show", "dfs", "--json"])]),
@@ -121,6 +133,9 @@ fn outputs(dir: &Path) -> BTreeMap<&'static str, Vec<Value>> {
         ("`clrs sample ALGORITHM --digest`", vec![json(&["sample", "bfs", "--digest"])]),
         ("`clrs weights RUN --json`", vec![json(&["weights", "a", "--json"])]),
         ("`clrs eval RUN.. --json`", vec![evaluated]),
+        ("`clrs sweep plan --json`", vec![planned]),
+        ("`clrs sweep status --json`", vec![json(&["sweep", "status", "sweep", "--json"])]),
+        ("`clrs report RUN.. --json`", vec![json(&["report", "a", "b", "c", "d", "e", "--json"])]),
         ("`clrs eval --examples FILE.jsonl`", lines("e.jsonl")),
         ("`clrs eval --trajectories FILE.jsonl`", lines("t.jsonl")),
     ])

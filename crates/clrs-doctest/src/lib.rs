@@ -9,3 +9,7 @@ pub mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
 pub mod library {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/report.md")]
+pub mod report {}

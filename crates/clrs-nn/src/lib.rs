@@ -9,7 +9,7 @@
 //! | [`exec`] | parameters, forward context, folded weights, fused CPU operations, devices |
 //! | [`model`] | the network: encoders, processors, decoders, rollout, losses |
 //! | [`run`] | run directories: checkpoints, metrics, `TensorBoard` events, status |
-//! | [`eval`] | evaluation, predicted trajectories, hint scores, trained models, summaries over seeds |
+//! | [`eval`] | evaluation, predicted trajectories, hint scores, trained models |
 //! | [`train`] | the training loop and the optimizer |
 //! | [`parity`] | comparison with fixtures recorded from dm-clrs, FLOP counts |
 //!

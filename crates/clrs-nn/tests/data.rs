@@ -9,6 +9,7 @@ use clrs_nn::Recipe;
 use clrs_nn::config::data_source::DataSource;
 use clrs_nn::data::error::DataError;
 use clrs_nn::data::loader::{self, BatchLoader};
+use clrs_nn::data::sets::SetCache;
 use clrs_store::{Header, OnExisting, Provenance, SetWriter};
 
 fn find(algorithm: &str) -> &'static dyn AnyAlgorithm {
@@ -43,7 +44,7 @@ fn a_validation_set_of_another_version_gets_the_probes_of_the_training_set() {
     assert_ne!(new.spec(), old.spec());
     write(directory.path(), "insertion_sort", Split::Train, &new);
     write(directory.path(), "insertion_sort", Split::Val, &old);
-    let validation = loader::validation_samples(&recipe(directory.path()), algorithm, 0).expect("a set");
+    let validation = loader::validation_samples(&recipe(directory.path()), algorithm, 0, &SetCache::default()).expect("a set");
     assert_eq!(validation.spec(), new.spec());
 }
 
@@ -59,6 +60,6 @@ fn training_samples_without_steps_are_refused() {
         without.push(sample.nodes(), 0, &cells).expect("a trajectory of no steps");
     }
     write(directory.path(), "bfs", Split::Train, &without);
-    let refused = BatchLoader::new(&recipe(directory.path()), algorithm, 0).err();
+    let refused = BatchLoader::new(&recipe(directory.path()), algorithm, 0, &SetCache::default()).err();
     assert!(matches!(refused, Some(DataError::NoSteps { .. })), "{refused:?}");
 }

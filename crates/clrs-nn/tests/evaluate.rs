@@ -224,7 +224,7 @@ fn a_set_of_several_sizes_is_refused_even_if_no_batch_is_mixed() {
     let mixed = Some(BatchError::Sizes(4, 5));
     let sizes = |error: Option<EvalError>| if let Some(EvalError::Batch(error)) = error { Some(error) } else { None };
     assert_eq!(sizes(model.try_evaluate(&samples, &options().batch_size(8)).err()), mixed);
-    assert_eq!(sizes(EvalBatches::new(samples, &model.transform(), 8).err()), mixed);
+    assert_eq!(sizes(EvalBatches::new(samples.into(), &model.transform(), 8).err()), mixed);
 }
 
 #[test]

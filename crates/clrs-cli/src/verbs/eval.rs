@@ -39,6 +39,9 @@ use files::Files;
 /// over families and algorithms, next to the paper's results where it has them. Those are for `clrs30@1.0.0`; later versions have
 /// other samples, and some algorithms have other probes.
 ///
+/// Results on the benchmark and on new samples are kept in the run directory (`evals/`) and reused until the checkpoint changes;
+/// `--again` evaluates again.
+///
 /// A run that cannot be opened is reported and left out; the exit code is 2 then.
 ///
 /// `--steps oracle` lets the network take as many steps as the algorithm did, as papers do, which reveals something about the
@@ -97,6 +100,9 @@ pub(crate) struct Arguments {
     /// Write hidden states and logits of every step of the first batch (docs/json.md describes the tensors)
     #[arg(long, value_name = "FILE.safetensors")]
     dump: Option<PathBuf>,
+    /// Evaluate again, even if the run directory has the result
+    #[arg(long)]
+    again: bool,
     /// Replace existing files
     #[arg(long)]
     force: bool,
@@ -284,6 +290,14 @@ fn evaluate(task: &Task<'_>, arguments: &Arguments, bar: &SampleBar, files: &mut
         .hints(arguments.hints)
         .dump(arguments.dump.is_some())
         .trajectories(trajectories);
+    let needs_predictions = arguments.examples.is_some() || arguments.trajectories.is_some() || arguments.dump.is_some();
+    if !arguments.again
+        && !needs_predictions
+        && let Some(report) = model.stored(algorithm.name(), set, &options)
+    {
+        bar.add(*samples);
+        return Ok(report);
+    }
     let truth = model.load(algorithm.name(), set).with_context(about)?;
     let report = model.evaluate_samples(algorithm.name(), &truth, &options, &mut |samples| {
         bar.add(samples);
@@ -291,6 +305,9 @@ fn evaluate(task: &Task<'_>, arguments: &Arguments, bar: &SampleBar, files: &mut
     });
     let mut report = report.with_context(about)?;
     files.add(task, &truth, &report).with_context(about)?;
+    if let Err(error) = model.store(algorithm.name(), set, &report) {
+        let _ = writeln!(std::io::stderr(), "clrs: note: the result is not kept: {error}");
+    }
     // What is in the files need not stay in memory.
     (report.predicted, report.results, report.trajectories, report.dump) = (Vec::new(), Vec::new(), Vec::new(), None);
     Ok(report)

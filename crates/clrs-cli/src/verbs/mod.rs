@@ -8,9 +8,13 @@ mod generate;
 mod import;
 mod list;
 mod quickstart;
+#[cfg(feature = "networks")]
+mod report;
 mod sample;
 mod show;
 mod stats;
+#[cfg(feature = "networks")]
+mod sweep;
 mod trace;
 #[cfg(feature = "networks")]
 mod train;
@@ -39,6 +43,10 @@ pub(crate) enum Verb {
     Weights(weights::Arguments),
     #[cfg(feature = "networks")]
     Eval(eval::Arguments),
+    #[cfg(feature = "networks")]
+    Sweep(sweep::Arguments),
+    #[cfg(feature = "networks")]
+    Report(report::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -61,6 +69,10 @@ impl Verb {
             Verb::Weights(arguments) => weights::run(&arguments),
             #[cfg(feature = "networks")]
             Verb::Eval(arguments) => eval::run(&arguments),
+            #[cfg(feature = "networks")]
+            Verb::Sweep(arguments) => sweep::run(&arguments),
+            #[cfg(feature = "networks")]
+            Verb::Report(arguments) => report::run(&arguments),
             Verb::Completions(arguments) => completions::run(&arguments),
         }
     }

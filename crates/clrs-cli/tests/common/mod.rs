@@ -69,7 +69,13 @@ pub(crate) fn wait_until(child: &mut Child, condition: impl Fn() -> bool) -> boo
 /// Sends Ctrl-C to a process and waits for its end.
 #[cfg(unix)]
 pub(crate) fn interrupt(child: Child) -> Output {
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill exists");
+    signal(child, "INT")
+}
+
+/// Sends a signal to a process and waits for its end.
+#[cfg(unix)]
+pub(crate) fn signal(child: Child, signal: &str) -> Output {
+    let killed = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().expect("kill exists");
     assert!(killed.success());
     child.wait_with_output().expect("the process ends")
 }

@@ -169,9 +169,21 @@ impl Recipe {
             let name = RENAMED.iter().find(|(old, _)| *old == name).map_or(name.as_str(), |(_, new)| new);
             set(&mut recipe, &defaults, name, value)?;
         }
+        let recipe: Recipe = recipe.try_into().map_err(|error| RecipeError::Syntax(Box::new(error)))?;
+        recipe.with_overrides(overrides)
+    }
+
+    /// Overrides fields: `hidden=64`, `lengths=4,8`.
+    ///
+    /// # Errors
+    /// On unknown fields and values of another type.
+    pub fn with_overrides(&self, overrides: &[impl AsRef<str>]) -> Result<Recipe, RecipeError> {
+        let defaults = toml::Table::try_from(Recipe::default()).expect("a recipe is a TOML table");
+        let mut recipe = toml::Table::try_from(self).expect("a recipe is a TOML table");
         let mut seen: Vec<&str> = Vec::new();
         for text in overrides {
-            let (name, value) = text.split_once('=').ok_or_else(|| RecipeError::Override((*text).into()))?;
+            let text = text.as_ref();
+            let (name, value) = text.split_once('=').ok_or_else(|| RecipeError::Override(text.into()))?;
             let (name, value) = (name.trim(), value.trim());
             if seen.contains(&name) {
                 return Err(RecipeError::Duplicate(name.into()));

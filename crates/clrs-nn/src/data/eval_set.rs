@@ -1,14 +1,15 @@
 //! Sets to evaluate on.
 
 use std::fmt;
+use std::sync::Arc;
 
 use clrs::clrs30::Split;
 use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
 use clrs::{AnyAlgorithm, Trajectories};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::DataError;
-use super::sets;
+use super::sets::{self, SetCache};
 use crate::config::data_source::DataSource;
 
 /// A set of any algorithm to evaluate on.
@@ -22,7 +23,7 @@ use crate::config::data_source::DataSource;
 /// assert_eq!(set.load(bfs)?.len(), 32);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum EvalSet {
@@ -38,7 +39,6 @@ pub enum EvalSet {
         /// Size of the problems.
         size: usize,
         /// Number of samples; `None` for as many as the benchmark's test set has.
-        #[serde(skip)]
         count: Option<usize>,
         /// Seed of the samples.
         seed: u32,
@@ -83,12 +83,20 @@ impl EvalSet {
     /// # Errors
     /// If the set does not exist or cannot be read, or samples cannot be drawn.
     pub fn load(&self, algorithm: &'static dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
+        self.load_from(algorithm, &SetCache::default()).map(Arc::unwrap_or_clone)
+    }
+
+    /// [`EvalSet::load`], with sets of the benchmark from a cache.
+    ///
+    /// # Errors
+    /// As [`EvalSet::load`].
+    pub fn load_from(&self, algorithm: &'static dyn AnyAlgorithm, sets: &SetCache) -> Result<Arc<Trajectories>, DataError> {
         match self {
-            EvalSet::Fixed { data, split } => sets::load(data, algorithm, *split),
+            EvalSet::Fixed { data, split } => sets.load(data, algorithm, *split),
             EvalSet::Sampled { size, seed, options, .. } => {
                 let set = FixedSet::new(sampler(algorithm, *size, *seed, options)?, self.count(algorithm)?);
                 let set = set.map_err(|source| DataError::Sample { algorithm: algorithm.name().into(), source })?;
-                Ok(set.into_trajectories())
+                Ok(Arc::new(set.into_trajectories()))
             }
         }
     }

@@ -3,13 +3,15 @@
 //! A batch depends on the recipe and its number alone, so a resumed run continues with the same batches: [`BatchLoader::skip`] skips
 //! those it has seen.
 
+use std::sync::Arc;
+
 use clrs::clrs30::Split;
 use clrs::random::RandomState;
 use clrs::sampling::{FixedSet, Sampler};
 use clrs::{AnyAlgorithm, Batch, Recorder, Trajectories, Trajectory, training};
 
 use super::error::DataError;
-use super::sets;
+use super::sets::{self, SetCache};
 use super::transform::BatchTransform;
 use crate::config::data_source::DataSource;
 use crate::config::recipe::{Order, Recipe};
@@ -19,10 +21,11 @@ use crate::config::recipe::{Order, Recipe};
 /// ```
 /// use clrs_nn::Recipe;
 /// use clrs_nn::data::loader::BatchLoader;
+/// use clrs_nn::data::sets::SetCache;
 ///
 /// let bfs = clrs::Registry::builtin().find("bfs")?;
 /// let recipe = Recipe::parse("lengths = [4, 8]", &["batch_size=3"])?;
-/// let mut loader = BatchLoader::new(&recipe, bfs, 0)?;
+/// let mut loader = BatchLoader::new(&recipe, bfs, 0, &SetCache::default())?;
 /// assert_eq!(loader.next()?.lengths.len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -37,7 +40,7 @@ pub struct BatchLoader {
 
 enum Samples {
     Fixed {
-        set: Trajectories,
+        set: Arc<Trajectories>,
         order: Order,
         /// Seed and stream of the random order.
         seed: (u32, u64),
@@ -48,21 +51,32 @@ enum Samples {
 
 impl BatchLoader {
     /// Loads batches of all sizes in turn. `index` is that of the algorithm in the recipe.
-    pub fn new(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<BatchLoader, DataError> {
-        BatchLoader::of_sizes(recipe, algorithm, index, |_| true)
+    pub fn new(
+        recipe: &Recipe,
+        algorithm: &'static dyn AnyAlgorithm,
+        index: usize,
+        sets: &SetCache,
+    ) -> Result<BatchLoader, DataError> {
+        BatchLoader::of_sizes(recipe, algorithm, index, sets, |_| true)
     }
 
     /// One loader per size.
-    pub fn per_size(recipe: &Recipe, algorithm: &'static dyn AnyAlgorithm, index: usize) -> Result<Vec<BatchLoader>, DataError> {
+    pub fn per_size(
+        recipe: &Recipe,
+        algorithm: &'static dyn AnyAlgorithm,
+        index: usize,
+        sets: &SetCache,
+    ) -> Result<Vec<BatchLoader>, DataError> {
         let on_the_fly = recipe.data == DataSource::OnTheFly;
         let count = if on_the_fly { training::sizes(algorithm, &recipe.lengths).len() } else { 1 };
-        (0..count).map(|size| BatchLoader::of_sizes(recipe, algorithm, index, |number| number == size)).collect()
+        (0..count).map(|size| BatchLoader::of_sizes(recipe, algorithm, index, sets, |number| number == size)).collect()
     }
 
     fn of_sizes(
         recipe: &Recipe,
         algorithm: &'static dyn AnyAlgorithm,
         index: usize,
+        sets: &SetCache,
         is_wanted: impl Fn(usize) -> bool,
     ) -> Result<BatchLoader, DataError> {
         let samples = if recipe.data == DataSource::OnTheFly {
@@ -71,7 +85,7 @@ impl BatchLoader {
             let sampler = |(number, size)| sampler(recipe, algorithm, size, seed(recipe.data_seed, index, number));
             Samples::OnTheFly { samplers: sizes.map(sampler).collect::<Result<_, _>>()?, recorder: algorithm.recorder() }
         } else {
-            let set = sets::load(&recipe.data, algorithm, Split::Train)?;
+            let set = sets.load(&recipe.data, algorithm, Split::Train)?;
             if recipe.batch_size > set.len() {
                 let (algorithm, batch_size) = (algorithm.name().into(), recipe.batch_size);
                 return Err(DataError::BatchSize { algorithm, batch_size, samples: set.len() });
@@ -150,9 +164,10 @@ pub fn validation_samples(
     recipe: &Recipe,
     algorithm: &'static dyn AnyAlgorithm,
     index: usize,
-) -> Result<Trajectories, DataError> {
+    sets: &SetCache,
+) -> Result<Arc<Trajectories>, DataError> {
     if recipe.data != DataSource::OnTheFly {
-        let set = sets::load(&recipe.data, algorithm, Split::Val)?;
+        let set = sets.load(&recipe.data, algorithm, Split::Val)?;
         // In a directory, the two sets may come from different versions.
         return sets::with_spec(set, &sets::recorded_spec(&recipe.data, algorithm)?, algorithm);
     }
@@ -160,7 +175,7 @@ pub fn validation_samples(
     let count = recipe.val_samples * algorithm.eval_multiplier();
     let sampler = sampler(recipe, algorithm, size, seed(recipe.data_seed, index, VALIDATION))?;
     let set = FixedSet::new(sampler, count).map_err(|source| DataError::Sample { algorithm: algorithm.name().into(), source })?;
-    Ok(set.into_trajectories())
+    Ok(Arc::new(set.into_trajectories()))
 }
 
 /// Used instead of the number of a size in the seed of validation samples.

@@ -1,6 +1,8 @@
 //! Fixed sets of samples, of the benchmark or of a directory.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clrs::clrs30::{BenchmarkSet, Split, Version};
 use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
@@ -27,6 +29,55 @@ pub fn load(source: &DataSource, algorithm: &'static dyn AnyAlgorithm, split: Sp
             Ok(samples.with_spec(&set.spec))
         }
         DataSource::Directory(directory) => Ok(open(directory, algorithm, split)?.read_all()?),
+    }
+}
+
+/// Sets of the benchmark that have been generated, for several runs in one process. Clones share them.
+///
+/// ```
+/// use clrs::clrs30::{Split, Version};
+/// use clrs_nn::config::data_source::DataSource;
+/// use clrs_nn::data::sets::SetCache;
+///
+/// let (sets, bfs) = (SetCache::default(), clrs::Registry::builtin().find("bfs")?);
+/// for _ in 0..3 {
+///     sets.load(&DataSource::Benchmark(Version::default()), bfs, Split::Val)?;
+/// }
+/// assert_eq!(sets.generated(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct SetCache(Arc<Mutex<BTreeMap<String, Entry>>>);
+
+/// A set, once it is generated. Locked while it is, so that others wait for it instead of generating it too.
+type Entry = Arc<Mutex<Option<Arc<Trajectories>>>>;
+
+impl SetCache {
+    /// [`load`], at most once for each set of the benchmark.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn load(
+        &self,
+        source: &DataSource,
+        algorithm: &'static dyn AnyAlgorithm,
+        split: Split,
+    ) -> Result<Arc<Trajectories>, DataError> {
+        let DataSource::Benchmark(version) = source else { return load(source, algorithm, split).map(Arc::new) };
+        let name = format!("{} {} {}", version.name(), algorithm.name(), split.name());
+        let entry = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default());
+        let mut entry = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(set) = &*entry {
+            return Ok(Arc::clone(set));
+        }
+        let set = Arc::new(load(source, algorithm, split)?);
+        *entry = Some(Arc::clone(&set));
+        Ok(set)
+    }
+
+    /// Number of sets that were generated.
+    pub fn generated(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
 
@@ -69,13 +120,16 @@ pub fn network_spec(recipe: &Recipe, recorded: &Spec, algorithm: &'static dyn An
 ///
 /// # Errors
 /// [`DataError::MissingProbe`] if the samples lack a probe, or have it with another stage, location or kind.
-pub fn with_spec(samples: Trajectories, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Trajectories, DataError> {
+pub fn with_spec(samples: Arc<Trajectories>, spec: &Spec, algorithm: &dyn AnyAlgorithm) -> Result<Arc<Trajectories>, DataError> {
+    if samples.spec() == spec {
+        return Ok(samples);
+    }
     let exists = |probe: &Probe| samples.spec().get(&probe.name).is_some_and(|other| other.same_layout(probe));
     if let Some(missing) = spec.iter().find(|probe| !exists(probe)) {
         let (algorithm, probe) = (algorithm.name().into(), missing.name.to_string());
         return Err(DataError::MissingProbe { algorithm, stage: missing.stage, probe });
     }
-    Ok(samples.with_spec(spec))
+    Ok(Arc::new(Arc::unwrap_or_clone(samples).with_spec(spec)))
 }
 
 fn benchmark_set(version: Version, algorithm: &dyn AnyAlgorithm, split: Split) -> Result<BenchmarkSet, DataError> {

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clrs::score::{HintScore, HintScorer, SampleResult};
 use clrs::{AnyAlgorithm, Array, Column, Probe, Stage, Trajectories, Trajectory};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::batches::{PreparedBatch, ensure_fits, samples_of_one_size};
 use super::dump::Dump;
@@ -36,7 +37,7 @@ pub struct TaskModel<'n> {
 }
 
 /// Number of steps that the network takes for a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Steps {
@@ -149,7 +150,7 @@ impl EvalOptions {
 }
 
 /// Result of an evaluation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EvalReport {
     /// Number of samples.
@@ -298,7 +299,7 @@ impl MicroBatch<'_> {
 
 /// Samples of one set as batches that are prepared once and evaluated many times: the validation set of a run.
 pub struct EvalBatches {
-    samples: Trajectories,
+    samples: Arc<Trajectories>,
     batches: Vec<PreparedBatch>,
 }
 
@@ -310,7 +311,7 @@ impl EvalBatches {
     ///
     /// # Panics
     /// If `batch_size` is 0.
-    pub fn new(samples: Trajectories, transform: &BatchTransform, batch_size: usize) -> Result<EvalBatches, EvalError> {
+    pub fn new(samples: Arc<Trajectories>, transform: &BatchTransform, batch_size: usize) -> Result<EvalBatches, EvalError> {
         let all = samples_of_one_size(&samples)?;
         let batches = all.chunks(batch_size).enumerate();
         let batches = batches.map(|(number, samples)| PreparedBatch::new(samples, transform, number as u64));

@@ -1,12 +1,11 @@
-//! Evaluation: metrics, predicted trajectories, hint scores, trained models, summaries over seeds.
+//! Evaluation: metrics, predicted trajectories, hint scores, trained models.
 
 pub(crate) mod batches;
 mod dump;
 pub mod evaluate;
 mod hint_scores;
 pub mod metrics;
-pub mod paper;
 mod predictions;
-pub mod summary;
+pub mod stored;
 pub mod trained;
 pub mod trajectories;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use burn::tensor::Device;
 use clrs::{AnyAlgorithm, Spec, Trajectories};
@@ -15,7 +15,7 @@ use super::metrics::EvalError;
 use crate::config::recipe::Recipe;
 use crate::data::error::DataError;
 use crate::data::eval_set::EvalSet;
-use crate::data::sets;
+use crate::data::sets::{self, SetCache};
 use crate::data::tasks::{TaskError, algorithms};
 use crate::data::transform::BatchTransform;
 use crate::exec::parameters::Parameters;
@@ -53,8 +53,18 @@ pub struct TrainedModel {
     pub step: usize,
     /// Specs of the samples that it was trained on, by task.
     recorded: Vec<Spec>,
+    pub(super) origin: Origin,
+    sets: SetCache,
     device: Device,
     weights: OnceLock<Weights>,
+}
+
+/// Where the parameters come from.
+pub(super) struct Origin {
+    pub(super) run: PathBuf,
+    pub(super) checkpoint: Checkpoint,
+    /// Hash of the checkpoint.
+    pub(super) checksum: String,
 }
 
 /// Which parameters of a run.
@@ -164,7 +174,15 @@ impl TrainedModel {
         network.fused = recipe.fused;
         file.load_parameters(&mut parameters, &path)?;
         let (step, device) = (file.state().step, device.clone());
-        Ok(TrainedModel { recipe, algorithms, network, parameters, step, recorded, device, weights: OnceLock::new() })
+        let origin = Origin { run: run.into(), checkpoint: checkpoint.clone(), checksum: file.checksum() };
+        let (sets, weights) = (SetCache::default(), OnceLock::new());
+        Ok(TrainedModel { recipe, algorithms, network, parameters, step, recorded, origin, sets, device, weights })
+    }
+
+    /// Shares sets of the benchmark with other models and runs.
+    #[must_use]
+    pub fn with_sets(self, sets: &SetCache) -> TrainedModel {
+        TrainedModel { sets: sets.clone(), ..self }
     }
 
     /// The model for one of its algorithms.
@@ -197,10 +215,10 @@ impl TrainedModel {
     }
 
     /// Loads the samples of a set with the probes that the network was trained with.
-    pub fn load(&self, algorithm: &str, set: &EvalSet) -> Result<Trajectories, EvalError> {
+    pub fn load(&self, algorithm: &str, set: &EvalSet) -> Result<Arc<Trajectories>, EvalError> {
         let model = self.task(algorithm)?;
         let algorithm = self.algorithms[model.task];
-        Ok(sets::with_spec(set.load(algorithm)?, &self.recorded[model.task], algorithm)?)
+        Ok(sets::with_spec(set.load_from(algorithm, &self.sets)?, &self.recorded[model.task], algorithm)?)
     }
 
     /// Evaluates the model on samples that [`TrainedModel::load`] returned.

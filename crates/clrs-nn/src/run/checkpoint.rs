@@ -184,6 +184,11 @@ impl CheckpointFile {
         self.meta.state
     }
 
+    /// Hash of all tensors.
+    pub(crate) fn checksum(&self) -> String {
+        if self.meta.checksum.is_empty() { checksum(&self.file) } else { self.meta.checksum.clone() }
+    }
+
     /// Tasks of the network; `None` in format 1.
     pub fn specs(&self) -> Option<&TaskSpecs> {
         self.meta.specs.as_ref()

@@ -6,7 +6,8 @@
 //! - `last.safetensors`: parameters, optimizer and recurrent state; a run resumes from it.
 //! - `best.safetensors`: parameters of the best validation.
 //! - `status.json`: whether the run is running, stopped, done or failed, and how far it is.
-//! - `provenance.json`: program and arguments.
+//! - `provenance.json`: program, arguments and machine.
+//! - `evals/`: results of evaluations ([`stored`](crate::eval::stored)).
 //! - `lock`: held by the process that trains.
 
 use std::fs::{File, OpenOptions};
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::checkpoint::{CheckpointContext, CheckpointFile, OptimizerState, RecurrentStates, RunState};
 use super::error::{RunError, at};
+use super::machine::Machine;
 use super::status::{FILE as STATUS, LOCK, RunStatus, Status};
 use super::tensorboard::EventFile;
 use crate::config::recipe::Recipe;
@@ -38,14 +40,14 @@ pub struct RunLock {
 
 /// File names.
 const CONFIG: &str = "config.toml";
-const METRICS: &str = "metrics.jsonl";
+pub(super) const METRICS: &str = "metrics.jsonl";
 const PROVENANCE: &str = "provenance.json";
 /// The last checkpoint of a run.
 pub const LAST: &str = "last.safetensors";
 /// The checkpoint of the best validation.
 pub const BEST: &str = "best.safetensors";
 
-/// Largest recipe that is read.
+/// Largest recipe or provenance that is read.
 const MAX_CONFIG: u64 = 1 << 20;
 
 impl RunDir {
@@ -71,7 +73,8 @@ impl RunDir {
         Ok(())
     }
 
-    /// Starts a new run. The directory counts as a run once it has a recipe, which is written after the first checkpoint.
+    /// Starts a new run. The directory counts as a run once it has a recipe, which is written after the first checkpoint. The
+    /// machine is added to an object of provenance.
     ///
     /// # Errors
     /// Those of [`RunDir::ensure_free`]; [`RunError::InUse`] if another process trains in it; or if it cannot be written.
@@ -84,7 +87,11 @@ impl RunDir {
         RunStatus::new(Status::Running, RunState::default(), 0, None).write(path)?;
         let metrics_path = path.join(METRICS);
         let metrics = File::create(&metrics_path).map_err(at(&metrics_path))?;
-        let text = serde_json::to_string_pretty(provenance).expect("JSON") + "\n";
+        let mut provenance = provenance.clone();
+        if let Value::Object(fields) = &mut provenance {
+            fields.insert("machine".into(), json!(Machine::detect()));
+        }
+        let text = serde_json::to_string_pretty(&provenance).expect("JSON") + "\n";
         write_atomic_durable(&path.join(PROVENANCE), OnExisting::Replace, text.as_bytes())?;
         RunDir::with(lock, metrics, 0)
     }
@@ -168,18 +175,36 @@ fn events_name(step: usize) -> String {
     format!("events.out.tfevents.{step:010}.clrs")
 }
 
+/// Whether a directory contains a run.
+pub fn is_run(path: &Path) -> bool {
+    path.join(CONFIG).exists()
+}
+
 /// Reads the recipe of a run.
 ///
 /// # Errors
 /// If the directory contains no run, or its recipe cannot be read.
 pub fn read_recipe(run: &Path) -> Result<Recipe, RunError> {
     let path = run.join(CONFIG);
-    if !path.exists() {
+    if !is_run(run) {
         return Err(RunError::NoRun(run.into()));
     }
     let bytes = read_regular(&path, MAX_CONFIG)?;
     let text = String::from_utf8(bytes).map_err(|error| at(&path)(io::Error::new(io::ErrorKind::InvalidData, error)))?;
     Recipe::parse(&text, &[]).map_err(|source| RunError::Recipe { path, source })
+}
+
+/// Reads what a run was started with: program, arguments and machine. `None` if the directory has no such file.
+///
+/// # Errors
+/// If the file cannot be read or is not JSON.
+pub fn read_provenance(run: &Path) -> Result<Option<Value>, RunError> {
+    let path = run.join(PROVENANCE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let bytes = read_regular(&path, MAX_CONFIG)?;
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| at(&path)(error.into()))
 }
 
 impl RunLock {

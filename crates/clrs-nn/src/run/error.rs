@@ -41,6 +41,10 @@ pub enum RunError {
     OtherRecipe(PathBuf),
     #[error("{}: its recurrent state does not fit the recipe", .0.display())]
     RecurrentState(PathBuf),
+    #[error("{}: damaged, or an evaluation of another version of this program; evaluating again replaces it", .0.display())]
+    StoredEval(PathBuf),
+    #[error("{}: damaged; remove it, and the run resumes from its last checkpoint", .0.display())]
+    Status(PathBuf),
     #[error("{}: missing; the run cannot be resumed", .0.display())]
     NoCheckpoint(PathBuf),
 }

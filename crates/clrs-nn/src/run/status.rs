@@ -80,23 +80,22 @@ impl RunStatus {
             return Ok(None);
         }
         let bytes = read_regular(&path, MAX_BYTES)?;
-        let invalid = |error: serde_json::Error| RunError::Io { path, source: error.into() };
-        let mut status: RunStatus = serde_json::from_slice(&bytes).map_err(invalid)?;
-        if status.status == Status::Running && !is_locked(run) {
+        let mut status: RunStatus = serde_json::from_slice(&bytes).map_err(|_| RunError::Status(path))?;
+        if status.status == Status::Running && !RunStatus::is_locked(run) {
             status.status = Status::Stopped;
         }
         Ok(Some(status))
+    }
+
+    /// Whether a process trains in a directory, or evaluates its run for a sweep.
+    pub fn is_locked(run: &Path) -> bool {
+        let Ok(lock) = File::open(run.join(LOCK)) else { return false };
+        // A shared lock: two readers at once must not take each other for a training process.
+        matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
     }
 
     pub(crate) fn write(&self, run: &Path) -> Result<(), RunError> {
         let text = serde_json::to_string(self).expect("plain data") + "\n";
         Ok(write_atomic(&run.join(FILE), OnExisting::Replace, text.as_bytes())?)
     }
-}
-
-/// Whether a process is training in a directory.
-fn is_locked(run: &Path) -> bool {
-    let Ok(lock) = File::open(run.join(LOCK)) else { return false };
-    // A shared lock: two readers at once must not take each other for a training process.
-    matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }

@@ -7,8 +7,9 @@ use crate::config::data_source::DataSource;
 use crate::config::model::ConfigError;
 use crate::config::recipe::Recipe;
 use crate::data::error::DataError;
+use crate::data::loader;
+use crate::data::sets::{self, SetCache};
 use crate::data::tasks::{self, TaskError};
-use crate::data::{loader, sets};
 use crate::model::network::{Network, Task};
 use crate::model::processors::{ProcessorRegistry, UnknownProcessor};
 use crate::model::registries::Registries;
@@ -31,6 +32,7 @@ pub struct TrainPlan {
     pub(super) algorithms: Vec<&'static dyn AnyAlgorithm>,
     pub(super) specs: TaskSpecs,
     pub(super) processors: ProcessorRegistry,
+    pub(super) sets: SetCache,
 }
 
 /// Why a recipe cannot be trained.
@@ -74,7 +76,14 @@ impl TrainPlan {
         let (tasks, recorded): (Vec<Task>, Vec<Spec>) = tasks.into_iter().unzip();
         let processors = registries.processors.clone();
         ensure_memory(&recipe, &tasks, &algorithms, &processors)?;
-        Ok(TrainPlan { recipe, algorithms, specs: TaskSpecs { tasks, recorded }, processors })
+        let sets = SetCache::default();
+        Ok(TrainPlan { recipe, algorithms, specs: TaskSpecs { tasks, recorded }, processors, sets })
+    }
+
+    /// Shares sets of the benchmark with other runs.
+    #[must_use]
+    pub fn with_sets(self, sets: &SetCache) -> TrainPlan {
+        TrainPlan { sets: sets.clone(), ..self }
     }
 
     /// The algorithms, in the order of the recipe.

@@ -172,7 +172,7 @@ impl Trainer {
     /// # Errors
     /// If samples cannot be loaded, or are too large for the processor.
     pub fn new(plan: TrainPlan, device: &Device) -> Result<Trainer, TrainError> {
-        let TrainPlan { recipe, algorithms, specs, processors } = plan;
+        let TrainPlan { recipe, algorithms, specs, processors, sets } = plan;
         let built = Network::with_processors(specs.tasks.clone(), &recipe.model, &processors, recipe.seed);
         let (mut network, parameters) = built?;
         network.fused = recipe.fused;
@@ -180,15 +180,15 @@ impl Trainer {
         let loaders = indexed().map(|(index, algorithm)| {
             if recipe.chunk_length > 0 {
                 // Lanes carry recurrent states, which are of one size.
-                return BatchLoader::per_size(&recipe, algorithm, index);
+                return BatchLoader::per_size(&recipe, algorithm, index, &sets);
             }
-            Ok(vec![BatchLoader::new(&recipe, algorithm, index)?])
+            Ok(vec![BatchLoader::new(&recipe, algorithm, index, &sets)?])
         });
         let loaders = loaders.collect::<Result<Vec<_>, DataError>>()?;
         // Samples drawn on the fly are validated at their largest size.
         loaders.iter().flatten().filter_map(BatchLoader::fixed_set).try_for_each(|set| ensure_fits(&network, set))?;
         let validation = indexed().map(|(index, algorithm)| {
-            let samples = loader::validation_samples(&recipe, algorithm, index)?;
+            let samples = loader::validation_samples(&recipe, algorithm, index, &sets)?;
             ensure_fits(&network, &samples)?;
             let transform = BatchTransform::new(&recipe, algorithm, index, Split::Val);
             Ok::<_, TrainError>(EvalBatches::new(samples, &transform, VALIDATION_BATCH)?)
@@ -264,6 +264,7 @@ impl Trainer {
         directory: &mut RunDir,
         on_event: &mut dyn FnMut(&Event<'_>) -> ControlFlow<()>,
     ) -> Result<StopReason, TrainError> {
+        directory.save_status(Status::Running, self.state, self.recipe.steps, None)?;
         let result = self.run_loop(directory, on_event);
         let (status, error) = match &result {
             Ok(StopReason::Completed | StopReason::EarlyStopping) => (Status::Done, None),

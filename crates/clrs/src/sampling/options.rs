@@ -119,6 +119,28 @@ impl serde::Serialize for SamplerOptions {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for SamplerOptions {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<SamplerOptions, D::Error> {
+        struct Pairs;
+        impl<'de> serde::de::Visitor<'de> for Pairs {
+            type Value = SamplerOptions;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map from option names to values")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<SamplerOptions, A::Error> {
+                let mut options = SamplerOptions::default();
+                while let Some((name, value)) = map.next_entry::<String, String>()? {
+                    options.push(name, value).map_err(serde::de::Error::custom)?;
+                }
+                Ok(options)
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
 impl fmt::Display for SamplerOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<String> = self.iter().map(|(name, value)| format!("{name}={value}")).collect();

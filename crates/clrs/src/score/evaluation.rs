@@ -24,10 +24,15 @@ pub struct Scores {
 pub struct HintScore {
     /// The hint's name.
     pub name: String,
-    /// The mean over all predicted steps of all samples.
+    /// The mean over all predicted steps of all samples; not a number, and null in JSON, if there are none.
+    #[serde(deserialize_with = "null_is_nan")]
     pub score: f64,
     /// The score at each predicted step; 0 if no sample has that many steps.
     pub per_step: Vec<f64>,
+}
+
+fn null_is_nan<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// Scores predicted outputs over the batch: micro-F1 for masks, accuracy otherwise.

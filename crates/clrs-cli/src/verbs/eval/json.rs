@@ -5,8 +5,8 @@ use std::path::Path;
 use clrs::Family;
 use clrs_nn::data::eval_set::EvalSet;
 use clrs_nn::eval::evaluate::EvalReport;
-use clrs_nn::eval::paper::{PaperResult, paper_result};
-use clrs_nn::eval::summary::{RunMetrics, Summary, paper_table, summarize};
+use clrs_report::paper::{PaperResult, paper_result};
+use clrs_report::summary::{RunMetrics, Summary, paper_table, summarize};
 use clrs_store::lossy_path;
 use serde::Serialize;
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use clrs_nn::eval::paper::PaperResult;
-use clrs_nn::eval::summary::{Average, MeanStddev, Summary};
+use clrs_report::paper::PaperResult;
+use clrs_report::stats::MeanStddev;
+use clrs_report::summary::{Average, Summary};
 
 use super::{Evaluated, Run, Task, json};
 use crate::table::Table;

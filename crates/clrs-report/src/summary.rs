@@ -5,13 +5,15 @@
 
 use clrs::clrs30::Split;
 use clrs::{AnyAlgorithm, Family};
+use clrs_nn::Recipe;
+use clrs_nn::config::data_source::DataSource;
+use clrs_nn::data::eval_set::EvalSet;
+use clrs_nn::eval::metrics::Metrics;
 use serde::Serialize;
 
-use super::metrics::Metrics;
-use super::paper::{PaperResult, PaperTable, paper_result};
-use crate::config::data_source::DataSource;
-use crate::config::recipe::Recipe;
-use crate::data::eval_set::EvalSet;
+use crate::models::{identity, labels};
+use crate::paper::{PaperResult, PaperTable, paper_result};
+use crate::stats::{MeanStddev, mean};
 
 /// Metrics of one run on one algorithm and set.
 #[derive(Clone)]
@@ -78,32 +80,6 @@ pub struct Average {
     pub paper: Option<f64>,
 }
 
-/// Mean and standard deviation.
-///
-/// ```
-/// use clrs_nn::eval::summary::MeanStddev;
-///
-/// let over_seeds = MeanStddev::new(&[0.5, 0.75, 1.0]);
-/// assert_eq!((over_seeds.mean, over_seeds.stddev), (0.75, Some(0.25)));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct MeanStddev {
-    /// The mean.
-    pub mean: f64,
-    /// Standard deviation of a sample (divided by n - 1); `None` for a single value.
-    pub stddev: Option<f64>,
-}
-
-impl MeanStddev {
-    /// Computes both of at least one value.
-    pub fn new(values: &[f64]) -> MeanStddev {
-        let count = values.len();
-        let mean = mean(values.iter().copied());
-        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-        MeanStddev { mean, stddev: (count > 1).then(|| (squares / (count - 1) as f64).sqrt()) }
-    }
-}
-
 /// The table of the paper that a set belongs to.
 pub fn paper_table(set: &EvalSet) -> Option<PaperTable> {
     match set {
@@ -115,7 +91,7 @@ pub fn paper_table(set: &EvalSet) -> Option<PaperTable> {
 
 /// Summarizes every model on every set, in the order of their first occurrence.
 pub fn summarize(runs: &[RunMetrics<'_>]) -> Vec<Summary> {
-    let models: Vec<Recipe> = runs.iter().map(|run| model(run.recipe)).collect();
+    let models: Vec<Recipe> = runs.iter().map(|run| identity(run.recipe)).collect();
     let distinct = models.iter().fold(Vec::new(), |mut distinct: Vec<&Recipe>, model| {
         if !distinct.contains(&model) {
             distinct.push(model);
@@ -188,57 +164,12 @@ fn average(name: &str, rows: &[&AlgorithmSummary]) -> Average {
     }
 }
 
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len() as f64;
-    values.sum::<f64>() / count
-}
-
-/// A recipe without the fields in which runs of one model differ.
-fn model(recipe: &Recipe) -> Recipe {
-    let mut model = Recipe { seed: 0, data_seed: 0, ..recipe.clone() };
-    if model.algorithms.len() == 1 {
-        model.algorithms.clear();
-    }
-    model
-}
-
-/// The processor of each model, and the fields in which the models differ.
-fn labels(models: &[&Recipe]) -> Vec<String> {
-    let table = |model: &&Recipe| toml::Table::try_from(model).expect("a recipe is a TOML table");
-    let tables: Vec<toml::Table> = models.iter().map(table).collect();
-    let differs = |name: &&String| tables.iter().any(|table| table[*name] != tables[0][*name]);
-    let fields: Vec<&String> = tables[0].keys().filter(|name| *name != "processor").filter(differs).collect();
-    let label = |(model, table): (&&Recipe, &toml::Table)| {
-        let fields = fields.iter().map(|name| (name, plain(&table[name.as_str()]))).filter(|(_, value)| !value.is_empty());
-        let fields = fields.map(|(name, value)| format!(" {name}={value}"));
-        model.model.processor.clone() + &fields.collect::<String>()
-    };
-    models.iter().zip(&tables).map(label).collect()
-}
-
-/// A value as it is typed on the command line.
-fn plain(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(","),
-        #[expect(clippy::cast_possible_truncation, reason = "recipes have f32 values, which print shorter")]
-        toml::Value::Float(number) => (*number as f32).to_string(),
-        value => value.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::model::ModelConfig;
     use clrs::Registry;
     use clrs::clrs30::Version;
-
-    #[test]
-    fn the_standard_deviation_is_that_of_a_sample() {
-        assert_eq!(MeanStddev::new(&[1.0, 2.0, 3.0]), MeanStddev { mean: 2.0, stddev: Some(1.0) });
-        assert_eq!(MeanStddev::new(&[0.5]), MeanStddev { mean: 0.5, stddev: None });
-    }
+    use clrs_nn::ModelConfig;
 
     #[test]
     fn runs_that_differ_in_seeds_are_one_model_and_others_are_named_by_their_differences() {
@@ -253,7 +184,10 @@ mod tests {
         let trained =
             [(0, recipe(0, 1, 8), 0.5), (0, recipe(0, 2, 8), 0.7), (1, recipe(1, 1, 8), 0.2), (0, recipe(0, 1, 16), 0.9)];
         let set = EvalSet::fixed(DataSource::Benchmark(Version::default()), Split::Test);
-        let metrics = |score: f64| Metrics { outputs: Vec::new(), score, validity: score, exact_match: 0.0 };
+        let metrics = |score: f64| -> Metrics {
+            let values = serde_json::json!({"score": score, "outputs": {}, "validity": score, "exact_match": 0.0});
+            serde_json::from_value(values).expect("metrics")
+        };
         let metrics: Vec<Metrics> = trained.iter().map(|(_, _, score)| metrics(*score)).collect();
         let runs: Vec<RunMetrics<'_>> = trained
             .iter()

@@ -1,0 +1,181 @@
+//! Runs as reports read them: recipe, state, evaluations, validation curves, and what could not be read.
+
+use std::path::{Path, PathBuf};
+
+use clrs::score::HintScore;
+use clrs_nn::Recipe;
+use clrs_nn::data::eval_set::EvalSet;
+use clrs_nn::eval::evaluate::Steps;
+use clrs_nn::eval::stored::{self, StoredEval};
+use clrs_nn::run::directory::{read_provenance, read_recipe};
+use clrs_nn::run::error::RunError;
+use clrs_nn::run::metrics::{ValidationCurve, read_curves};
+use clrs_nn::run::status::{RunStatus, Status};
+
+use crate::provenance::Provenance;
+
+/// A run, planned or started.
+///
+/// ```
+/// use clrs_nn::Recipe;
+/// use clrs_report::runs::{ReportRun, RunState};
+///
+/// // A run of a plan that has not started has no directory yet.
+/// let planned = Recipe { algorithms: vec!["bfs".into()], ..Recipe::default() };
+/// let run = ReportRun::read("runs/bfs-1".as_ref(), Some(planned))?;
+/// assert_eq!(run.state, RunState::NotStarted);
+/// # Ok::<(), clrs_nn::run::error::RunError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReportRun {
+    /// Its directory.
+    pub folder: PathBuf,
+    /// How it is trained.
+    pub recipe: Recipe,
+    /// How far it is.
+    pub state: RunState,
+    /// Evaluations of its checkpoints.
+    pub evaluations: Vec<Evaluation>,
+    /// Validations by algorithm.
+    pub curves: Vec<ValidationCurve>,
+    /// Training steps before the best validation.
+    pub best_step: Option<usize>,
+    /// What it was started with.
+    pub provenance: Option<Provenance>,
+    /// Files that were left out, a line each: what is wrong, and what to do.
+    pub problems: Vec<String>,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunState {
+    /// Planned only.
+    NotStarted,
+    /// Running, or stopped before its end.
+    Unfinished {
+        /// Training steps taken.
+        step: usize,
+        /// Training steps of the recipe.
+        steps: usize,
+    },
+    /// Ended by an error.
+    Failed {
+        /// Training steps taken.
+        step: usize,
+        /// The error.
+        error: String,
+    },
+    /// Complete.
+    Done,
+}
+
+/// An evaluation of a checkpoint on a set. Metrics are from 0 to 1.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The algorithm.
+    pub algorithm: String,
+    /// `best` or `last`.
+    pub checkpoint: String,
+    /// The set.
+    pub set: EvalSet,
+    /// How many steps the network took.
+    pub steps: Steps,
+    /// Mean score over the outputs.
+    pub score: f64,
+    /// Share of correct answers.
+    pub validity: f64,
+    /// Share of answers that equal the reference's.
+    pub exact_match: f64,
+    /// Scores of hints at every step, if evaluated.
+    pub hints: Vec<HintScore>,
+}
+
+impl From<StoredEval> for Evaluation {
+    fn from(stored: StoredEval) -> Evaluation {
+        let report = stored.report;
+        Evaluation {
+            algorithm: stored.algorithm,
+            checkpoint: stored.checkpoint,
+            set: stored.set,
+            steps: report.steps,
+            score: report.metrics.score,
+            validity: report.metrics.validity,
+            exact_match: report.metrics.exact_match,
+            hints: report.hints.unwrap_or_default(),
+        }
+    }
+}
+
+impl ReportRun {
+    /// A run of which nothing but the recipe is known.
+    pub fn planned(folder: &Path, recipe: Recipe) -> ReportRun {
+        ReportRun {
+            folder: folder.into(),
+            recipe,
+            state: RunState::NotStarted,
+            evaluations: Vec::new(),
+            curves: Vec::new(),
+            best_step: None,
+            provenance: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Reads the directory of a run. Damaged files other than the recipe are noted in [`problems`](ReportRun::problems) and left out.
+    ///
+    /// # Errors
+    /// If no run is planned, and there is none or its recipe cannot be read.
+    pub fn read(folder: &Path, planned: Option<Recipe>) -> Result<ReportRun, RunError> {
+        let recipe = match (read_recipe(folder), planned) {
+            (Ok(recipe), Some(planned)) if recipe != planned => {
+                let mut run = ReportRun::planned(folder, planned);
+                let folder = folder.display();
+                run.problems.push(format!(
+                    "{folder}: was trained with another recipe than the plan has, and counts as missing; move it away and run it again"
+                ));
+                return Ok(run);
+            }
+            (Ok(recipe), _) => recipe,
+            (Err(RunError::NoRun(_)), Some(planned)) => return Ok(ReportRun::planned(folder, planned)),
+            (Err(error), Some(planned)) => {
+                let mut run = ReportRun::planned(folder, planned);
+                run.problems.push(format!("{error}; the run counts as missing"));
+                return Ok(run);
+            }
+            (Err(error), None) => return Err(error),
+        };
+        let mut run = ReportRun::planned(folder, recipe);
+        run.state = RunState::Unfinished { step: 0, steps: run.recipe.steps };
+        if let Some(status) = run.noting("counts as unfinished", RunStatus::read(folder)).flatten() {
+            run.best_step = status.best.map(|best| best.step);
+            run.state = match status.status {
+                Status::Done => RunState::Done,
+                Status::Failed => RunState::Failed { step: status.step, error: status.error.unwrap_or_default() },
+                _ => RunState::Unfinished { step: status.step, steps: status.steps },
+            };
+        }
+        run.curves = run.noting("left out of validation curves", read_curves(folder)).unwrap_or_default();
+        for stored in run.noting("its evaluations are left out", stored::read_all(folder)).unwrap_or_default() {
+            match stored {
+                Ok(stored) => run.evaluations.push(stored.into()),
+                // The error has the way out.
+                Err(error) => run.problems.push(error.to_string()),
+            }
+        }
+        let provenance = run.noting("ignored", read_provenance(folder)).flatten();
+        run.provenance = provenance.as_ref().map(Provenance::new);
+        Ok(run)
+    }
+
+    /// Whether all its training steps are taken.
+    pub fn is_done(&self) -> bool {
+        self.state == RunState::Done
+    }
+
+    /// Notes an error and what follows from it.
+    fn noting<T>(&mut self, consequence: &str, result: Result<T, RunError>) -> Option<T> {
+        result.map_err(|error| self.problems.push(format!("{error}; {consequence}"))).ok()
+    }
+}
