@@ -221,7 +221,7 @@ pub(super) fn duration(seconds: f64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min", seconds.div_ceil(60)),
-        3600..86400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        3600..172_800 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
         _ => format!("{} days {} h", seconds / 86400, seconds % 86400 / 3600),
     }
 }
