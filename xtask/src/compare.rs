@@ -42,7 +42,7 @@ pub(crate) struct ScalingArguments {
     /// Numbers of threads and cores, comma-separated
     #[arg(long, default_value = "1,2,4,8,16,32")]
     threads: String,
-    /// Number of steps or evaluations of which the median is taken
+    /// Number of steps or evaluations of which the fastest counts
     #[arg(long, default_value_t = 7)]
     rounds: usize,
 }
@@ -64,8 +64,19 @@ impl ScalingArguments {
             println!("{algorithm}, {}, {size} nodes, {}:", self.processor, self.phase);
             let mut scaling = Command::new(built("examples/scaling")?);
             run(scaling.arg(&fixture).args([&self.phase, &self.rounds.to_string(), &self.threads]))?;
+            let memory = self.threads.split(',').map(|threads| self.peak_memory(&fixture, threads));
+            println!("  peak memory: {}", memory.collect::<Result<Vec<_>>>()?.join(", "));
         }
         Ok(())
+    }
+
+    /// Measured in a process for each number of threads.
+    fn peak_memory(&self, fixture: &Path, threads: &str) -> Result<String> {
+        let mut compare = Command::new(built("examples/compare")?);
+        let report = output(compare.arg(fixture).args([&self.phase, "2"]).env("RAYON_NUM_THREADS", threads))?;
+        let report: serde_json::Value = serde_json::from_str(&report)?;
+        let megabytes = report["peak_bytes"].as_f64().map_or("unknown".into(), |bytes| format!("{:.0} MB", bytes / 1e6));
+        Ok(format!("{megabytes} with {threads}"))
     }
 }
 
