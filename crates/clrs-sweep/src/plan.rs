@@ -237,12 +237,8 @@ pub fn describe(recipe: &Recipe) -> String {
     format!("{algorithms}, {}, seed {}", recipe.model.processor, recipe.seed)
 }
 
-/// Hash of a recipe. Fields that have their default values do not count, so a new field of a later version does not change it.
 fn id(recipe: &Recipe) -> String {
-    let table = |recipe: &Recipe| toml::Table::try_from(recipe).expect("a recipe is a TOML table");
-    let (table, defaults) = (table(recipe), table(&Recipe::default()));
-    let fields: toml::Table = table.into_iter().filter(|(name, value)| defaults.get(name) != Some(value)).collect();
-    blake3::hash(fields.to_string().as_bytes()).to_hex()[..12].into()
+    recipe.content_hash()[..12].into()
 }
 
 /// A name that tells a person which run it is, and the id.
