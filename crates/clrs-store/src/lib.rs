@@ -33,7 +33,8 @@ pub mod verify;
 pub use error::{StoreError, StoreErrorKind};
 pub use export::{ExportFormat, estimate_export_bytes};
 pub use file::{
-    AtomicFile, OnExisting, create_directory, lossy_path, open_regular, read_regular, sync, write_atomic, write_atomic_durable,
+    AtomicFile, OnExisting, create_directory, lossy_path, open_regular, read_regular, shell_quoted, sync, write_atomic,
+    write_atomic_durable,
 };
 pub use native::{Header, Provenance, ReadLimits, SetReader, SetSummary, SetWriter, Shard};
 pub use progress::Progress;

@@ -67,7 +67,21 @@ impl MessagePassing {
             ]
         });
         let ModelConfig { aggregation, absent_edges, .. } = *config;
-        MessagePassing { structure, aggregation, absent_edges, receiver, sender, edge, graph, message, skip, update, triplets, norm, gate }
+        MessagePassing {
+            structure,
+            aggregation,
+            absent_edges,
+            receiver,
+            sender,
+            edge,
+            graph,
+            message,
+            skip,
+            update,
+            triplets,
+            norm,
+            gate,
+        }
     }
 
     /// Aggregated messages to every node, `[B * N, H]`.
