@@ -121,9 +121,8 @@ impl Split {
 
     /// The samples of an algorithm: for every size, for every seed.
     pub fn blocks(self, algorithm: &'static dyn AnyAlgorithm, sizes: &[usize]) -> Vec<Block> {
-        let of_size = |&size: &usize| {
-            self.seeds().iter().map(move |&seed| Block { algorithm, size, seed, count: self.samples() })
-        };
+        let of_size =
+            |&size: &usize| self.seeds().iter().map(move |&seed| Block { algorithm, size, seed, count: self.samples() });
         sizes.iter().flat_map(of_size).collect()
     }
 }

@@ -278,10 +278,8 @@ impl<'a> Writer<'a> {
             self.row(probe, cells, out);
             return Ok(());
         };
-        let order = order(predecessors).ok_or_else(|| FormatError::NotAPermutation {
-            probe: probe.name.to_string(),
-            format: self.formatter.format,
-        })?;
+        let order = order(predecessors)
+            .ok_or_else(|| FormatError::NotAPermutation { probe: probe.name.to_string(), format: self.formatter.format })?;
         out.push('[');
         for (position, &node) in order.iter().enumerate() {
             out.push_str(if position == 0 { "" } else { " " });

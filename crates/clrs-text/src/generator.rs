@@ -152,7 +152,8 @@ impl Generator {
         let picks: Vec<usize> = std::iter::from_fn(|| self.order.next(self.sources.len())).take(count).collect();
         self.draw(&picks)?;
         let units = self.units(&picks);
-        let formatted: Vec<Rows> = units.par_iter().map(|unit| self.sources[unit.source].format(unit)).collect::<Result<_, _>>()?;
+        let formatted: Vec<Rows> =
+            units.par_iter().map(|unit| self.sources[unit.source].format(unit)).collect::<Result<_, _>>()?;
 
         // Rows of a source are in order in its units: each pick takes the next one.
         let mut next = vec![(0, 0); self.sources.len()];

@@ -221,13 +221,7 @@ impl Sample {
 
     fn values(self) -> [f64; 5] {
         let indicator = |holds: bool| f64::from(u8::from(holds));
-        [
-            indicator(self.exact_match),
-            indicator(self.valid),
-            indicator(self.shape),
-            indicator(self.parsed),
-            self.element_accuracy,
-        ]
+        [indicator(self.exact_match), indicator(self.valid), indicator(self.shape), indicator(self.parsed), self.element_accuracy]
     }
 }
 

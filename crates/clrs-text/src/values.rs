@@ -19,7 +19,6 @@ pub enum ValueError {
     Key { name: String, word: String },
 }
 
-
 /// Checks the dimensions of a value of a probe for `n` nodes.
 pub(crate) fn check_shape(probe: &Probe, value: &Value<'_>, n: usize) -> Result<(), ValueError> {
     let (fits, expected) = match probe.location {
@@ -131,7 +130,9 @@ mod tests {
     fn numbers_are_decimal_and_integers_canonical() {
         let reals = ["0.5", "-0.0", "1e-05", "1e+16", "3", "07"].map(real);
         assert_eq!(reals, [0.5, 0.0, 1e-5, 1e16, 3.0, 7.0].map(Some));
-        assert!(["", "+1", "inf", "nan", "1e999", "0x1", "1_0", "-", ".", "1e", "infinity"].map(real).iter().all(Option::is_none));
+        assert!(
+            ["", "+1", "inf", "nan", "1e999", "0x1", "1_0", "-", ".", "1e", "infinity"].map(real).iter().all(Option::is_none)
+        );
         assert_eq!(["0", "7", "-1", "120"].map(integer), [0, 7, -1, 120].map(Some));
         assert!(["", "-0", "01", "+1", "1.0", "--1", "-", "99999999999999999999"].map(integer).iter().all(Option::is_none));
     }

@@ -211,12 +211,11 @@ fn tasks(arguments: &Arguments, split: Option<Split>) -> Result<Vec<(&'static dy
         arguments.algorithms.iter().map(|name| arguments::algorithm(name)).collect::<Result<_>>()?;
     if let Some(split) = split {
         let mut tasks = split.sizes();
-        let is_in = |algorithm: &dyn AnyAlgorithm, names: &mut dyn Iterator<Item = &str>| names.any(|name| name == algorithm.name());
-        let mut missing = algorithms.iter().filter(|algorithm| !is_in(**algorithm, &mut tasks.iter().map(|(of, _)| of.name())));
-        if let Some(missing) = missing.next() {
+        let is_missing = |algorithm: &&&dyn AnyAlgorithm| !tasks.iter().any(|(of, _)| of.name() == algorithm.name());
+        if let Some(missing) = algorithms.iter().find(is_missing) {
             bail!("{} is not part of clrs-text; omit --benchmark to generate texts of it", missing.name());
         }
-        tasks.retain(|(of, _)| algorithms.is_empty() || is_in(*of, &mut algorithms.iter().map(|algorithm| algorithm.name())));
+        tasks.retain(|(of, _)| algorithms.is_empty() || algorithms.iter().any(|algorithm| algorithm.name() == of.name()));
         return Ok(tasks);
     }
     if !arguments.lengths.is_empty() {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clrs_store::AtomicFile;
-use clrs_text::score::{Estimate, Prediction, Scores, score_file};
 use clrs_text::Verdict;
+use clrs_text::score::{Estimate, Prediction, Scores, score_file};
 use serde::Serialize;
 
 use crate::arguments;
