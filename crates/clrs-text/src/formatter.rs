@@ -93,22 +93,19 @@ impl Formatter {
 
     /// Formats a trajectory.
     pub fn format(&self, sample: Trajectory<'_>) -> Result<Example, FormatError> {
-        let mut example = Example::default();
-        self.write_question(sample, &mut example.question)?;
-        self.write_answer(sample, sample, &mut example.answer)?;
-        Ok(example)
+        self.format_prediction(sample, sample)
     }
 
     /// Formats the outputs, and hints if traces were asked for, that a model predicted for a sample.
     pub fn format_prediction(&self, sample: Trajectory<'_>, predicted: Trajectory<'_>) -> Result<Example, FormatError> {
-        let mut example = Example::default();
-        self.write_question(sample, &mut example.question)?;
-        self.write_answer(sample, predicted, &mut example.answer)?;
-        Ok(example)
+        let (mut question, mut answer) = (Vec::new(), Vec::new());
+        self.write_question(sample, &mut question)?;
+        self.write_answer(sample, predicted, &mut answer)?;
+        Ok(Example { question: into_string(question), answer: into_string(answer) })
     }
 
-    /// Appends the question of a trajectory.
-    pub fn write_question(&self, sample: Trajectory<'_>, out: &mut String) -> Result<(), FormatError> {
+    /// Appends the question of a trajectory in UTF-8.
+    pub fn write_question(&self, sample: Trajectory<'_>, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let layout = self.layout(sample);
         if layout.inputs.is_empty() {
             return Err(FormatError::Missing(Stage::Input));
@@ -117,8 +114,8 @@ impl Formatter {
         if self.format == Format::V1 { writer.named_question(out) } else { writer.question(out) }
     }
 
-    /// Appends the answer of a trajectory. Inputs come from `sample`, outputs and hints from `answered`, which may be the same.
-    pub fn write_answer(&self, sample: Trajectory<'_>, answered: Trajectory<'_>, out: &mut String) -> Result<(), FormatError> {
+    /// Appends the answer of a trajectory in UTF-8. Inputs come from `sample`, outputs and hints from `answered`, which may be the same.
+    pub fn write_answer(&self, sample: Trajectory<'_>, answered: Trajectory<'_>, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let layout = self.layout(answered);
         if layout.outputs.is_empty() {
             return Err(FormatError::Missing(Stage::Output));
@@ -189,63 +186,63 @@ impl<'a> Writer<'a> {
         !self.trace().is_empty()
     }
 
-    fn question(&self, out: &mut String) -> Result<(), FormatError> {
+    fn question(&self, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let spec = self.sample.spec();
-        out.push_str(self.formatter.algorithm.name());
-        out.push_str(":\n");
-        separated(out, ", ", &self.layout.inputs, |out, &input| {
-            out.push_str(&spec[input].name);
-            out.push_str(": ");
+        push(out, self.formatter.algorithm.name());
+        out.extend(b":\n");
+        separated(out, &self.layout.inputs, |out, &input| {
+            push(out, &spec[input].name);
+            out.extend(b": ");
             self.row(&spec[input], self.sample.cells(input), out);
             Ok(())
         })?;
         if self.is_traced() {
-            out.push_str(", initial_trace: ");
+            out.extend(b", initial_trace: ");
             self.step(0, out)?;
         }
-        out.push('\n');
+        out.push(b'\n');
         let names: Vec<usize> = if self.is_traced() && self.layout.is_trace_chosen {
             self.trace().iter().map(|traced| traced.hint).collect()
         } else {
             self.layout.outputs.clone()
         };
         if self.is_traced() {
-            out.push_str("trace | ");
+            out.extend(b"trace | ");
         }
         self.parenthesized(out, |out| {
-            separated(out, ", ", &names, |out, &index| {
-                out.push_str(&spec[index].name);
+            separated(out, &names, |out, &index| {
+                push(out, &spec[index].name);
                 Ok(())
             })
         })?;
-        out.push_str(":\n");
+        out.extend(b":\n");
         Ok(())
     }
 
     /// The last hint is not shown: it is the output.
-    fn answer(&self, out: &mut String) -> Result<(), FormatError> {
+    fn answer(&self, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let outputs = if self.is_traced() {
             let steps: Vec<usize> = (1..self.answered.steps() - 1).collect();
-            separated(out, ", ", &steps, |out, &step| self.step(step, out))?;
-            out.push_str(" | ");
+            separated(out, &steps, |out, &step| self.step(step, out))?;
+            out.extend(b" | ");
             Cow::Owned(self.layout.traced_outputs())
         } else {
             Cow::Borrowed(&self.layout.outputs)
         };
         self.parenthesized(out, |out| {
-            separated(out, ", ", &outputs, |out, &output| {
+            separated(out, &outputs, |out, &output| {
                 let probe = &self.answered.spec()[output];
                 self.shown(probe, self.answered.cells(output), probe.kind == Kind::Permutation, out)
             })
         })?;
-        out.push_str("\n\n");
+        out.extend(b"\n\n");
         Ok(())
     }
 
     /// The hints of a step.
-    fn step(&self, step: usize, out: &mut String) -> Result<(), FormatError> {
+    fn step(&self, step: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
         self.parenthesized(out, |out| {
-            separated(out, ", ", self.trace(), |out, traced| {
+            separated(out, self.trace(), |out, traced| {
                 let (probe, cells) = self.hint(traced, step);
                 self.shown(probe, cells, traced.is_permutation, out)
             })
@@ -260,104 +257,106 @@ impl<'a> Writer<'a> {
 
     fn parenthesized(
         &self,
-        out: &mut String,
-        write: impl FnOnce(&mut String) -> Result<(), FormatError>,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), FormatError>,
     ) -> Result<(), FormatError> {
         if !(self.is_traced() && self.layout.has_parentheses()) {
             return write(out);
         }
-        out.push('(');
+        out.push(b'(');
         write(out)?;
-        out.push(')');
+        out.push(b')');
         Ok(())
     }
 
     /// A row, or the keys in the order that it describes.
-    fn shown(&self, probe: &Probe, cells: Cells<'_>, is_permutation: bool, out: &mut String) -> Result<(), FormatError> {
+    fn shown(&self, probe: &Probe, cells: Cells<'_>, is_permutation: bool, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let (Some(keys), true, Cells::Node(predecessors)) = (&self.keys, is_permutation, cells) else {
             self.row(probe, cells, out);
             return Ok(());
         };
         let order = order(predecessors)
             .ok_or_else(|| FormatError::NotAPermutation { probe: probe.name.to_string(), format: self.formatter.format })?;
-        out.push('[');
+        out.push(b'[');
         for (position, &node) in order.iter().enumerate() {
-            out.push_str(if position == 0 { "" } else { " " });
-            out.push_str(keys.get(node));
+            if position > 0 {
+                out.push(b' ');
+            }
+            out.extend(keys.get(node));
         }
-        out.push(']');
+        out.push(b']');
         Ok(())
     }
 
-    fn named_question(&self, out: &mut String) -> Result<(), FormatError> {
+    fn named_question(&self, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let (spec, trace) = (self.sample.spec(), self.trace());
         let shown = self.layout.inputs.iter().chain(&self.layout.outputs).copied().chain(trace.iter().map(|traced| traced.hint));
         let mut names = shown.map(|index| &*spec[index].name).chain([self.formatter.algorithm.name()]);
         if let Some(name) = names.find(|name| !is_name(name)) {
             return Err(FormatError::Name(name.to_owned()));
         }
-        out.push_str(Format::V1.name());
-        out.push(' ');
-        out.push_str(self.formatter.algorithm.name());
-        out.push_str("\nnodes: ");
+        push(out, Format::V1.name());
+        out.push(b' ');
+        push(out, self.formatter.algorithm.name());
+        out.extend(b"\nnodes: ");
         push_index(out, self.sample.nodes());
-        out.push_str("\ninput:");
+        out.extend(b"\ninput:");
         for &input in &self.layout.inputs {
             self.named(&spec[input], self.sample.cells(input), out);
         }
         if self.is_traced() {
-            out.push_str("\ntrace:");
+            out.extend(b"\ntrace:");
             for traced in trace {
-                out.push(' ');
-                out.push_str(&spec[traced.hint].name);
+                out.push(b' ');
+                push(out, &spec[traced.hint].name);
             }
-            out.push('\n');
+            out.push(b'\n');
             self.named_step(0, out);
         } else {
-            out.push('\n');
+            out.push(b'\n');
         }
-        out.push_str("output:");
+        out.extend(b"output:");
         for &output in &self.layout.outputs {
-            out.push(' ');
-            out.push_str(&spec[output].name);
+            out.push(b' ');
+            push(out, &spec[output].name);
         }
-        out.push('\n');
+        out.push(b'\n');
         Ok(())
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "like the answers of other formats")]
-    fn named_answer(&self, out: &mut String) -> Result<(), FormatError> {
+    fn named_answer(&self, out: &mut Vec<u8>) -> Result<(), FormatError> {
         if self.is_traced() {
             (1..self.answered.steps()).for_each(|step| self.named_step(step, out));
         }
-        out.push_str("output:");
+        out.extend(b"output:");
         for &output in &self.layout.outputs {
             self.named(&self.answered.spec()[output], self.answered.cells(output), out);
         }
-        out.push('\n');
+        out.push(b'\n');
         Ok(())
     }
 
-    fn named_step(&self, step: usize, out: &mut String) {
-        out.push_str("step ");
+    fn named_step(&self, step: usize, out: &mut Vec<u8>) {
+        out.extend(b"step ");
         push_index(out, step);
-        out.push(':');
+        out.push(b':');
         for traced in self.trace() {
             let (probe, cells) = self.hint(traced, step);
             self.named(probe, cells, out);
         }
-        out.push('\n');
+        out.push(b'\n');
     }
 
-    fn named(&self, probe: &Probe, cells: Cells<'_>, out: &mut String) {
-        out.push(' ');
-        out.push_str(&probe.name);
-        out.push('=');
+    fn named(&self, probe: &Probe, cells: Cells<'_>, out: &mut Vec<u8>) {
+        out.push(b' ');
+        push(out, &probe.name);
+        out.push(b'=');
         self.row(probe, cells, out);
     }
 
     /// A row: a value, a list, or a matrix.
-    fn row(&self, probe: &Probe, cells: Cells<'_>, out: &mut String) {
+    fn row(&self, probe: &Probe, cells: Cells<'_>, out: &mut Vec<u8>) {
         let count = cells.count();
         match probe.location {
             _ if probe.kind == Kind::MaskOne => self.cells(probe, cells, out),
@@ -365,26 +364,26 @@ impl<'a> Writer<'a> {
             Location::Node => self.list(probe, cells, out),
             Location::Edge => {
                 let n = count.isqrt();
-                out.push('[');
+                out.push(b'[');
                 for row in 0..n {
                     if row > 0 {
-                        out.push_str(if self.formatter.format == Format::V1 { " " } else { ", " });
+                        out.extend(if self.formatter.format == Format::V1 { b" ".as_slice() } else { b", " });
                     }
                     self.list(probe, cells.slice(row * n..(row + 1) * n), out);
                 }
-                out.push(']');
+                out.push(b']');
             }
         }
     }
 
-    fn list(&self, probe: &Probe, cells: Cells<'_>, out: &mut String) {
-        out.push('[');
+    fn list(&self, probe: &Probe, cells: Cells<'_>, out: &mut Vec<u8>) {
+        out.push(b'[');
         self.cells(probe, cells, out);
-        out.push(']');
+        out.push(b']');
     }
 
     /// Cells, separated by spaces.
-    fn cells(&self, probe: &Probe, cells: Cells<'_>, out: &mut String) {
+    fn cells(&self, probe: &Probe, cells: Cells<'_>, out: &mut Vec<u8>) {
         match cells {
             Cells::Scalar(cells) => spaced(out, cells, |out, &x| self.scalar(probe, x, out)),
             Cells::Node(cells) => spaced(out, cells, |out, &node| push_integer(out, node.into())),
@@ -393,7 +392,7 @@ impl<'a> Writer<'a> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "numbers that are no integers of 53 bits are shown as they are")]
-    fn scalar(&self, probe: &Probe, x: f64, out: &mut String) {
+    fn scalar(&self, probe: &Probe, x: f64, out: &mut Vec<u8>) {
         match (self.formatter.format, probe.location) {
             (Format::V2_0_1, Location::Graph) => push_fixed(out, x),
             (Format::V2_0_1, Location::Node | Location::Edge) => push_significant(out, x),
@@ -403,41 +402,41 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// Text that formatters wrote.
+pub(crate) fn into_string(text: Vec<u8>) -> String {
+    String::from_utf8(text).expect("names and digits")
+}
+
 /// Keys as text, by node.
 #[derive(Default)]
 struct KeyTexts {
-    text: String,
+    text: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl KeyTexts {
-    fn get(&self, node: usize) -> &str {
+    fn get(&self, node: usize) -> &[u8] {
         let start = node.checked_sub(1).map_or(0, |previous| self.ends[previous]);
         &self.text[Range { start, end: self.ends[node] }]
     }
 }
 
 /// The nodes in the order that predecessors describe: the first node is its own. `None` if they describe none.
-pub(crate) fn order(predecessors: &[u32]) -> Option<Vec<usize>> {
+fn order(predecessors: &[u32]) -> Option<Vec<usize>> {
     let n = predecessors.len();
-    let mut is_last = vec![true; n];
+    let mut successors = vec![n; n];
+    let mut first = n;
     for (node, &predecessor) in predecessors.iter().enumerate() {
-        if predecessor as usize != node {
-            *is_last.get_mut(predecessor as usize)? = false;
-        }
+        let predecessor = predecessor as usize;
+        if predecessor == node { first = node } else { *successors.get_mut(predecessor)? = node }
     }
-    let mut node = is_last.iter().position(|&is_last| is_last)?;
-    let mut order = vec![node];
-    while predecessors[node] as usize != node {
-        node = predecessors[node] as usize;
-        // Longer chains contain a cycle.
-        if order.len() == n {
-            return None;
-        }
-        order.push(node);
+    let mut order = Vec::with_capacity(n);
+    while let Some(&next) = successors.get(first) {
+        order.push(first);
+        first = next;
     }
-    order.reverse();
-    (order.len() == n).then_some(order)
+    // Another first node, another successor or a cycle leave nodes out. No node is visited twice: none has two predecessors.
+    (order.len() == n && n > 0).then_some(order)
 }
 
 /// Whether text can have a name: it must be told apart from marks and spaces.
@@ -445,30 +444,33 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn push_index(out: &mut String, index: usize) {
+fn push(out: &mut Vec<u8>, text: &str) {
+    out.extend(text.as_bytes());
+}
+
+fn push_index(out: &mut Vec<u8>, index: usize) {
     push_integer(out, i64::try_from(index).expect("an index of memory"));
 }
 
-fn spaced<T>(out: &mut String, items: &[T], mut push: impl FnMut(&mut String, &T)) {
+fn spaced<T>(out: &mut Vec<u8>, items: &[T], mut push: impl FnMut(&mut Vec<u8>, &T)) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
-            out.push(' ');
+            out.push(b' ');
         }
         push(out, item);
     }
 }
 
 fn separated<T>(
-    out: &mut String,
-    separator: &str,
+    out: &mut Vec<u8>,
     items: &[T],
-    mut push: impl FnMut(&mut String, &T) -> Result<(), FormatError>,
+    mut write: impl FnMut(&mut Vec<u8>, &T) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
-            out.push_str(separator);
+            out.extend(b", ");
         }
-        push(out, item)?;
+        write(out, item)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::format::Format;
-use crate::formatter::{FormatError, Formatter};
+use crate::formatter::{FormatError, Formatter, into_string};
 use crate::python_random::PythonRandom;
 use crate::rows::{Identity, Rows};
 
@@ -155,13 +155,20 @@ impl Generator {
         let formatted: Vec<Rows> =
             units.par_iter().map(|unit| self.sources[unit.source].format(unit)).collect::<Result<_, _>>()?;
 
-        // Rows of a source are in order in its units: each pick takes the next one.
+        for &source in &picks {
+            self.sources[source].next.index += 1;
+        }
+        Ok(if picks.is_sorted() { Rows::concatenated(formatted) } else { self.picked(&picks, &units, &formatted) })
+    }
+
+    /// Rows in the order of the picks. Those of a source are in order in its units: each pick takes the next one.
+    fn picked(&self, picks: &[usize], units: &[Unit], formatted: &[Rows]) -> Rows {
         let mut next = vec![(0, 0); self.sources.len()];
         for (index, unit) in units.iter().enumerate().rev() {
             next[unit.source] = (index, 0);
         }
         let mut rows = Rows::default();
-        for &source in &picks {
+        for &source in picks {
             let (unit, row) = &mut next[source];
             if *row == formatted[*unit].len() {
                 (*unit, *row) = (*unit + 1, 0);
@@ -169,10 +176,7 @@ impl Generator {
             rows.push(formatted[*unit].get(*row));
             *row += 1;
         }
-        for &source in &picks {
-            self.sources[source].next.index += 1;
-        }
-        Ok(rows)
+        rows
     }
 
     /// Skips rows. Their problems are sampled, but not solved.
@@ -248,19 +252,22 @@ impl Source {
         let algorithm = self.next.algorithm;
         let mut recorder = algorithm.recorder();
         let mut rows = Rows::default();
+        let (mut questions, mut answers) = (Vec::new(), Vec::new());
         for problem in unit.start..unit.end {
             recorder.clear();
             self.sampler.problems().record(problem, &mut recorder).map_err(|error| self.sample_error(error))?;
             let sample = recorder.trajectories().get(0);
             let written = self
                 .formatter
-                .write_question(sample, &mut rows.questions.text)
-                .and_then(|()| self.formatter.write_answer(sample, sample, &mut rows.answers.text));
+                .write_question(sample, &mut questions)
+                .and_then(|()| self.formatter.write_answer(sample, sample, &mut answers));
             written.map_err(|error| TextError::Format { algorithm: algorithm.name(), error })?;
-            rows.questions.close();
-            rows.answers.close();
+            rows.questions.ends.push(questions.len());
+            rows.answers.ends.push(answers.len());
             rows.identities.push(Identity { index: self.next.index + problem as u64, ..self.next });
         }
+        rows.questions.text = into_string(questions);
+        rows.answers.text = into_string(answers);
         Ok(rows)
     }
 }

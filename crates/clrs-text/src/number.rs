@@ -1,18 +1,24 @@
 //! Numbers as Python and `NumPy` print them.
 
-use std::fmt::Write;
+use std::io::Write;
 
 /// Appends an integer.
-pub(crate) fn push_integer(out: &mut String, x: i64) {
-    // Most are digits: masks, classes, nodes of small problems.
+pub(crate) fn push_integer(out: &mut Vec<u8>, x: i64) {
+    // Most are small: masks and classes, which are -1 where they are masked out, and nodes.
     match u8::try_from(x) {
-        Ok(digit @ 0..=9) => out.push(char::from(b'0' + digit)),
-        _ => write!(out, "{x}").expect("a string"),
+        Ok(small @ 0..=9) => out.push(b'0' + small),
+        Ok(small @ 10..=99) => out.extend([b'0' + small / 10, b'0' + small % 10]),
+        _ if x == -1 => out.extend(b"-1"),
+        _ => write!(out, "{x}").expect("memory"),
     }
 }
 
 /// Appends the shortest decimal that parses to the same number, as `str` does: `0.1`, `2.0`, `-0.0`, `1e-05`, `1e+16`.
-pub(crate) fn push_shortest(out: &mut String, x: f64) {
+pub(crate) fn push_shortest(out: &mut Vec<u8>, x: f64) {
+    // Most weights of a graph.
+    if x.to_bits() == 0 {
+        return out.extend(b"0.0");
+    }
     if let Some(thousandths) = as_thousandths(x) {
         return push_thousandths(out, thousandths);
     }
@@ -21,16 +27,16 @@ pub(crate) fn push_shortest(out: &mut String, x: f64) {
     }
     let start = out.len();
     // The digits and the range without an exponent are those of Python; the exponent is not.
-    write!(out, "{x:?}").expect("a string");
-    if let Some(at) = out[start..].find('e') {
-        let exponent: i32 = out[start + at + 1..].parse().expect("an exponent");
+    write!(out, "{x:?}").expect("memory");
+    if let Some(at) = out[start..].iter().position(|&byte| byte == b'e') {
+        let exponent = std::str::from_utf8(&out[start + at + 1..]).ok().and_then(|exponent| exponent.parse().ok());
         out.truncate(start + at);
-        push_exponent(out, exponent);
+        push_exponent(out, exponent.expect("an exponent"));
     }
 }
 
 /// Appends three significant digits, as `f'{x:.3g}'` does: `0.549`, `0.8`, `0`, `1e-05`.
-pub(crate) fn push_significant(out: &mut String, x: f64) {
+pub(crate) fn push_significant(out: &mut Vec<u8>, x: f64) {
     const DIGITS: i32 = 3;
     if !x.is_finite() {
         return push_not_finite(out, x);
@@ -48,9 +54,9 @@ pub(crate) fn push_significant(out: &mut String, x: f64) {
 }
 
 /// Appends three decimals, as `f'{x:.3f}'` does: `0.549`, `2.000`.
-pub(crate) fn push_fixed(out: &mut String, x: f64) {
+pub(crate) fn push_fixed(out: &mut Vec<u8>, x: f64) {
     if x.is_finite() {
-        write!(out, "{x:.3}").expect("a string");
+        write!(out, "{x:.3}").expect("memory");
     } else {
         push_not_finite(out, x);
     }
@@ -59,56 +65,56 @@ pub(crate) fn push_fixed(out: &mut String, x: f64) {
 /// The number in thousandths, if a decimal with three places parses to it. Its digits are then the shortest: no two decimals of at
 /// most 15 digits parse to the same number. Problems with truncated numbers have no others, and formatting them is most of the work.
 fn as_thousandths(x: f64) -> Option<i32> {
-    let thousandths = (x * 1000.0).round();
+    #[expect(clippy::cast_possible_truncation, reason = "saturates at numbers that are too large")]
+    let thousandths = (x * 1000.0 + 0.5f64.copysign(x)) as i32;
     // Neither -0.0, which is equal to 0.0, nor numbers that need an exponent.
-    let is_thousandths = thousandths.abs() < 1e6 && thousandths / 1000.0 == x && !(x == 0.0 && x.is_sign_negative());
-    #[expect(clippy::cast_possible_truncation, reason = "an integer below a million")]
-    is_thousandths.then_some(thousandths as i32)
+    let is_thousandths = thousandths.unsigned_abs() < 1_000_000 && f64::from(thousandths) / 1000.0 == x;
+    (is_thousandths && (thousandths != 0 || x.is_sign_positive())).then_some(thousandths)
 }
 
-fn push_thousandths(out: &mut String, thousandths: i32) {
+fn push_thousandths(out: &mut Vec<u8>, thousandths: i32) {
     if thousandths < 0 {
-        out.push('-');
+        out.push(b'-');
     }
     let thousandths = thousandths.unsigned_abs();
     push_integer(out, i64::from(thousandths / 1000));
-    let digit = |unit: u32| char::from(b'0' + u8::try_from(thousandths / unit % 10).expect("a digit"));
-    out.extend(['.', digit(100)]);
+    let place = |unit: u32| b'0' + u8::try_from(thousandths / unit % 10).expect("a digit");
+    out.extend([b'.', place(100)]);
     if !thousandths.is_multiple_of(100) {
-        out.push(digit(10));
+        out.push(place(10));
     }
     if !thousandths.is_multiple_of(10) {
-        out.push(digit(1));
+        out.push(place(1));
     }
 }
 
-fn push_exponent(out: &mut String, exponent: i32) {
+fn push_exponent(out: &mut Vec<u8>, exponent: i32) {
     let sign = if exponent < 0 { '-' } else { '+' };
-    write!(out, "e{sign}{:02}", exponent.unsigned_abs()).expect("a string");
+    write!(out, "e{sign}{:02}", exponent.unsigned_abs()).expect("memory");
 }
 
-fn push_without_zeros(out: &mut String, decimal: &str) {
-    out.push_str(if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal });
+fn push_without_zeros(out: &mut Vec<u8>, decimal: &str) {
+    let trimmed = if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal };
+    out.extend(trimmed.as_bytes());
 }
 
-fn push_not_finite(out: &mut String, x: f64) {
-    out.push_str(if x.is_nan() {
-        "nan"
-    } else if x > 0.0 {
-        "inf"
-    } else {
-        "-inf"
-    });
+fn push_not_finite(out: &mut Vec<u8>, x: f64) {
+    let name = match x {
+        x if x.is_nan() => "nan",
+        x if x > 0.0 => "inf",
+        _ => "-inf",
+    };
+    out.extend(name.as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(push: fn(&mut String, f64), x: f64) -> String {
-        let mut out = String::new();
+    fn text<T>(push: fn(&mut Vec<u8>, T), x: T) -> String {
+        let mut out = Vec::new();
         push(&mut out, x);
-        out
+        String::from_utf8(out).expect("ASCII")
     }
 
     /// Right sides are what Python prints.
@@ -188,11 +194,7 @@ mod tests {
 
     #[test]
     fn integers_have_no_point() {
-        let text = |x| {
-            let mut out = String::new();
-            push_integer(&mut out, x);
-            out
-        };
-        assert_eq!([0, 9, 10, -1, 255, 256, i64::MIN].map(text).join(" "), "0 9 10 -1 255 256 -9223372036854775808");
+        let texts = [0, 9, 10, 42, 99, 100, -1, -2, 255, 256, i64::MIN].map(|x| text(push_integer, x));
+        assert_eq!(texts.join(" "), "0 9 10 42 99 100 -1 -2 255 256 -9223372036854775808");
     }
 }

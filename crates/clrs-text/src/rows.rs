@@ -52,14 +52,15 @@ impl Texts {
         &self.text[start..self.ends[index]]
     }
 
-    /// Ends the last text.
-    pub(crate) fn close(&mut self) {
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
         self.ends.push(self.text.len());
     }
 
-    pub(crate) fn push(&mut self, text: &str) {
-        self.text.push_str(text);
-        self.close();
+    fn append(&mut self, other: &Texts) {
+        let start = self.text.len();
+        self.text.push_str(&other.text);
+        self.ends.extend(other.ends.iter().map(|end| start + end));
     }
 }
 
@@ -90,6 +91,17 @@ impl Rows {
     /// Iterates over the rows.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         (0..self.len()).map(|index| self.get(index))
+    }
+
+    pub(crate) fn concatenated(parts: Vec<Rows>) -> Rows {
+        let mut parts = parts.into_iter();
+        let mut rows = parts.next().unwrap_or_default();
+        for part in parts {
+            rows.identities.extend(part.identities);
+            rows.questions.append(&part.questions);
+            rows.answers.append(&part.answers);
+        }
+        rows
     }
 
     pub(crate) fn push(&mut self, row: Row<'_>) {

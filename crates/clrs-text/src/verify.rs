@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::format::Format;
-use crate::formatter::Formatter;
+use crate::formatter::{Formatter, into_string};
 use crate::question::{Question, QuestionError};
 use crate::syntax::{SyntaxError, Value};
 use crate::values::{ValueError, check_shape, check_words, column, predecessors};
@@ -150,11 +150,11 @@ impl Task {
         let mut recorder = algorithm.recorder();
         algorithm.record_json(&self.question.problem_json()?, &mut recorder)?;
         let sample = recorder.trajectories().get(0);
-        let mut answer = String::new();
+        let mut answer = Vec::new();
         Formatter::new(algorithm, self.question.format(), self.question.hints())
             .write_answer(sample, sample, &mut answer)
             .expect("an algorithm sorts into an order, and the names of its probes were read from text");
-        Ok(self.reference.get_or_init(|| answer))
+        Ok(self.reference.get_or_init(|| into_string(answer)))
     }
 
     /// Whether the outputs of an answer are correct. Does not run the algorithm.
