@@ -19,6 +19,7 @@ mod reference;
 mod sanitize;
 mod slurm;
 mod test;
+mod text;
 
 use std::process::ExitCode;
 
@@ -106,6 +107,15 @@ enum Task {
     Reference,
     /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
     Sanitize,
+    /// Compare `clrs text` with dm-clrs, string by string
+    Text {
+        /// All sizes of the benchmark, more seeds, long streams, complete files; takes ten minutes
+        #[arg(long)]
+        full: bool,
+        /// Only samples of these algorithms, comma-separated
+        #[arg(long, value_delimiter = ',')]
+        algorithms: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -120,6 +130,7 @@ fn main() -> ExitCode {
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Sanitize => sanitize::kernels(),
+        Task::Text { full, algorithms } => text::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };
     match result {

@@ -5,6 +5,7 @@
 //! - [`generate`], [`verify`], [`stats`], [`memory`]: generate, check and describe sets; estimate the memory of samples.
 //! - [`npz`], [`safetensors`]: dense arrays in the layout of dm-clrs.
 //! - [`parquet`]: one row per sample, for data frames and Hugging Face's `datasets`.
+//! - [`table`]: tables of texts and integers as Parquet.
 //! - [`tfds`]: the TensorFlow Datasets directories that dm-clrs's client reads; exports and imports.
 //!
 //! # Invariants
@@ -27,6 +28,7 @@ mod progress;
 pub mod safetensors;
 mod set;
 pub mod stats;
+pub mod table;
 pub mod tfds;
 pub mod verify;
 

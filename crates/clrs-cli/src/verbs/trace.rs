@@ -60,7 +60,7 @@ pub(super) fn sample_problem(algorithm: &dyn AnyAlgorithm, size: usize, seed: u3
 const MAX_PROBLEM_BYTES: u64 = 256 << 20;
 
 /// Reads a problem, or a trace that contains one.
-fn read_problem(path: &Path, algorithm: &str) -> Result<String> {
+pub(super) fn read_problem(path: &Path, algorithm: &str) -> Result<String> {
     let text = if path == Path::new("-") { read_stdin()? } else { read_file(path)? };
     let Ok(Value::Object(mut trace)) = serde_json::from_str::<Value>(&text) else {
         // The algorithm reports what is wrong with it.
@@ -72,7 +72,7 @@ fn read_problem(path: &Path, algorithm: &str) -> Result<String> {
     Ok(problem.to_string())
 }
 
-fn display(path: &Path) -> String {
+pub(super) fn display(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
