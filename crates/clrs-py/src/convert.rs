@@ -175,15 +175,7 @@ fn parse_location(name: &str, text: &str) -> Result<Location, Error> {
 /// The kind of a type of dm-clrs. The number of classes of a categorical is the length of its last axis.
 pub(crate) fn parse_type(name: &str, text: &str, classes: usize) -> Result<Kind, Error> {
     let categorical = Kind::Categorical { classes };
-    let all = [
-        Kind::Scalar,
-        Kind::Mask,
-        Kind::MaskOne,
-        categorical,
-        Kind::Pointer,
-        Kind::Permutation,
-        Kind::CyclicPermutation,
-    ];
+    let all = [Kind::Scalar, Kind::Mask, Kind::MaskOne, categorical, Kind::Pointer, Kind::Permutation, Kind::CyclicPermutation];
     all.into_iter().find(|&kind| type_name(kind) == text).ok_or_else(|| unknown(name, "type", text))
 }
 

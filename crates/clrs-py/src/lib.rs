@@ -11,6 +11,8 @@
 mod algorithms;
 mod convert;
 mod error;
+mod model;
+mod model_error;
 mod parallel;
 mod program;
 mod sampling;
@@ -27,6 +29,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod _core {
     #[pymodule_export]
     use crate::algorithms::algorithms;
+    #[pymodule_export]
+    use crate::model::{Model, hint_losses};
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]

@@ -13,10 +13,12 @@ unknown algorithm `bsf`; did you mean `bfs`?
 
 __all__ = [
     "BatchError",
+    "CheckpointError",
     "ClrsError",
     "DataPointError",
     "InternalError",
     "InvalidProblemError",
+    "ModelError",
     "OptionError",
     "ScoreError",
     "UnknownAlgorithmError",
@@ -50,6 +52,14 @@ class BatchError(ClrsError, ValueError):
 
 class DataPointError(ClrsError, ValueError):
     """A ``DataPoint`` or a spec is malformed."""
+
+
+class ModelError(ClrsError, ValueError):
+    """A network cannot be built, or not with these parameters or on this batch."""
+
+
+class CheckpointError(ModelError):
+    """A file is not a saved model, or not one of this model."""
 
 
 class ScoreError(ClrsError, AssertionError, ValueError):
