@@ -17,6 +17,7 @@ mod parallel;
 mod program;
 mod sampling;
 mod scoring;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -37,6 +38,8 @@ mod _core {
     use crate::sampling::{FixedSet, Stream};
     #[pymodule_export]
     use crate::scoring::evaluate;
+    #[pymodule_export]
+    use crate::training::{TrainedModel, Trainer, recipe, recipe_fields, recipes, train};
 
     use pyo3::prelude::*;
 

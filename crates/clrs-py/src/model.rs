@@ -29,7 +29,7 @@ use crate::parallel::detached;
 type PyProbe = (String, String, String, String, usize);
 
 /// An array of a parameter: its module and its name in dm-clrs.
-type Named<'py> = (String, String, Bound<'py, PyAny>);
+pub(crate) type Named<'py> = (String, String, Bound<'py, PyAny>);
 
 /// Seed and number of the random streams of an update; `None` without noise.
 type Noise = Option<(u32, u64)>;
@@ -352,14 +352,14 @@ fn joined((module, name): (&str, &str)) -> String {
     format!("{module}/{name}")
 }
 
-struct NamedArray {
+pub(crate) struct NamedArray {
     module: String,
     name: String,
     array: Array,
 }
 
 /// Values of all parameters.
-fn named(parameters: &Parameters, mut values: impl FnMut(usize, &Parameters) -> Vec<f32>) -> Vec<NamedArray> {
+pub(crate) fn named(parameters: &Parameters, mut values: impl FnMut(usize, &Parameters) -> Vec<f32>) -> Vec<NamedArray> {
     let entry = |(index, parameter): (usize, &Parameter)| {
         let (module, name) = path(parameter);
         let array = Array { shape: parameter.shape.clone(), data: ArrayData::F32(values(index, parameters)) };
@@ -368,7 +368,7 @@ fn named(parameters: &Parameters, mut values: impl FnMut(usize, &Parameters) -> 
     parameters.list().iter().enumerate().map(entry).collect()
 }
 
-fn to_py(py: Python<'_>, values: Vec<NamedArray>) -> Vec<Named<'_>> {
+pub(crate) fn to_py(py: Python<'_>, values: Vec<NamedArray>) -> Vec<Named<'_>> {
     values.into_iter().map(|NamedArray { module, name, array }| (module, name, array_to_py(py, array))).collect()
 }
 
@@ -395,7 +395,7 @@ fn f32s(array: &Array) -> Vec<f32> {
 #[derive(FromPyObject)]
 pub(crate) struct Points<'py>(Vec<DataPoint>, Vec<DataPoint>, Option<Vec<DataPoint>>, Bound<'py, PyAny>);
 
-struct BatchPoints {
+pub(crate) struct BatchPoints {
     inputs: Vec<DataPoint>,
     hints: Vec<DataPoint>,
     outputs: Option<Vec<DataPoint>>,
@@ -403,7 +403,7 @@ struct BatchPoints {
 }
 
 impl Points<'_> {
-    fn read(self) -> Result<BatchPoints, Error> {
+    pub(crate) fn read(self) -> Result<BatchPoints, Error> {
         let Points(inputs, hints, outputs, lengths) = self;
         let lengths = match array_from_py(&lengths)?.data {
             ArrayData::F64(values) => values,
@@ -419,7 +419,7 @@ fn arrays(points: &[DataPoint]) -> Vec<DenseArray<'_>> {
 }
 
 impl BatchPoints {
-    fn dense(&self) -> DenseBatch<'_> {
+    pub(crate) fn dense(&self) -> DenseBatch<'_> {
         let outputs = self.outputs.as_ref().map(|outputs| arrays(outputs));
         DenseBatch { inputs: arrays(&self.inputs), hints: arrays(&self.hints), outputs, lengths: self.lengths.clone() }
     }

@@ -1,9 +1,17 @@
 //! Errors of networks as Python exceptions.
 
+use clrs::clrs30::{UnknownSplit, UnknownVersion};
 use clrs_nn::BuildError;
+use clrs_nn::config::model::ConfigError;
+use clrs_nn::config::recipe::RecipeError;
 use clrs_nn::data::dense::DenseError;
+use clrs_nn::eval::evaluate::UnknownSteps;
+use clrs_nn::eval::metrics::EvalError;
+use clrs_nn::eval::trained::OpenModelError;
+use clrs_nn::run::error::RunError;
 use clrs_nn::run::tensor_file::TensorFileError;
 use clrs_nn::train::model::ModelError;
+use clrs_nn::train::plan::PlanError;
 
 use crate::error::Error;
 
@@ -12,6 +20,9 @@ mod exceptions {
 
     import_exception!(clrs_rs.errors, DataPointError);
     import_exception!(clrs_rs.errors, ModelError);
+    import_exception!(clrs_rs.errors, RecipeError);
+    import_exception!(clrs_rs.errors, RunError);
+    import_exception!(clrs_rs.errors, TrainError);
 }
 
 /// Settings and arguments of a model that this module refuses itself.
@@ -38,7 +49,21 @@ macro_rules! exception {
     };
 }
 exception!(BuildError, ModelError);
+exception!(ConfigError, RecipeError);
 exception!(DenseError, DataPointError);
 exception!(ModelError, ModelError);
 exception!(SettingError, ModelError);
 exception!(TensorFileError, ModelError);
+exception!(EvalError, ModelError);
+exception!(OpenModelError, RunError);
+exception!(PlanError, RecipeError);
+exception!(RecipeError, RecipeError);
+exception!(RunError, RunError);
+exception!(UnknownSplit, ModelError);
+exception!(UnknownSteps, ModelError);
+exception!(UnknownVersion, ModelError);
+
+/// Training failed.
+pub(crate) fn train_error(message: String) -> Error {
+    Error::Python(exceptions::TrainError::new_err(message))
+}

@@ -221,6 +221,38 @@ impl<'a> DenseBatch<'a> {
     }
 }
 
+impl DenseBatch<'_> {
+    /// The batch as one of a sampler, for transforms.
+    ///
+    /// # Errors
+    /// As [`ModelBatch::from_dense`](super::batch::ModelBatch::from_dense). Outputs may be missing: they are zeros then, and permutations the
+    /// order of the nodes.
+    pub fn to_batch(&self, spec: &Spec) -> Result<clrs::Batch, DenseError> {
+        let (layout, arrays) = self.check(spec)?;
+        let array = |(probe, array): (&Probe, Option<&DenseArray<'_>>)| {
+            let Some(array) = array else {
+                let shape: Vec<usize> = [layout.samples].into_iter().chain(row_shape(probe, layout.nodes)).collect();
+                let mut values = vec![0.0; shape.iter().product()];
+                if probe.kind == Kind::Permutation {
+                    values.iter_mut().enumerate().for_each(|(cell, node)| *node = (cell % layout.nodes).saturating_sub(1) as f64);
+                }
+                return Ok(Array { data: ArrayData::F64(values), shape });
+            };
+            let mut values = Vec::new();
+            array.values.append_to(0..array.values.count(), &mut values);
+            ensure_nodes(probe, layout.nodes, &values)?;
+            let data = match array.values {
+                DenseValues::F64(values) => ArrayData::F64(values.to_vec()),
+                DenseValues::F32(values) => ArrayData::F32(values.to_vec()),
+                DenseValues::I64(values) => ArrayData::I64(values.to_vec()),
+            };
+            Ok(Array { shape: array.shape.to_vec(), data })
+        };
+        let arrays = spec.iter().zip(arrays).map(array).collect::<Result<_, DenseError>>()?;
+        Ok(clrs::Batch { spec: spec.clone(), arrays, lengths: self.lengths.clone() })
+    }
+}
+
 impl<'a> DenseChunk<'a> {
     /// Checks all arrays and returns those of the spec, in its order.
     pub(super) fn check(&self, spec: &Spec) -> Result<(Layout, Vec<&DenseArray<'a>>), DenseError> {

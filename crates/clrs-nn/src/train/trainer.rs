@@ -21,8 +21,10 @@ use crate::data::transform::BatchTransform;
 use crate::eval::batches::ensure_fits;
 use crate::eval::evaluate::{EvalBatches, TaskModel};
 use crate::eval::metrics::{EvalError, Metrics};
+use crate::eval::trained::TrainedModel;
 use crate::exec::parameters::Parameters;
 use crate::model::network::{BuildError, Network};
+use crate::model::processors::ProcessorRegistry;
 use crate::run::checkpoint::{CheckpointContext, CheckpointFile, RecurrentStates, RunState, TaskSpecs};
 use crate::run::directory::{BEST, LAST, RunDir};
 use crate::run::error::RunError;
@@ -50,6 +52,7 @@ pub struct Trainer {
     recipe: Recipe,
     algorithms: Vec<&'static dyn AnyAlgorithm>,
     specs: TaskSpecs,
+    processors: ProcessorRegistry,
     model: TrainableModel,
     state: RunState,
     recurrent: RecurrentStates,
@@ -57,6 +60,7 @@ pub struct Trainer {
     restored: Option<PathBuf>,
     data: TrainingData,
     validation: Vec<EvalBatches>,
+    device: Device,
 }
 
 /// Prefetching starts with the first step, when it is known how many batches a restored run skips.
@@ -201,6 +205,8 @@ impl Trainer {
             recipe,
             algorithms,
             specs,
+            processors,
+            device: device.clone(),
             state: RunState::default(),
             recurrent: RecurrentStates::new(),
             restored: None,
@@ -222,6 +228,16 @@ impl Trainer {
     /// The current parameters.
     pub fn parameters(&self) -> &Parameters {
         self.model.parameters()
+    }
+
+    /// The model with its current parameters, for evaluation.
+    pub fn snapshot(&self) -> TrainedModel {
+        let (recipe, algorithms, specs) = (self.recipe.clone(), self.algorithms.clone(), self.specs.clone());
+        let parameters = self.parameters().clone();
+        let model = TrainedModel::in_training(recipe, algorithms, specs, &self.processors, parameters, &self.device);
+        let mut model = model.expect("the network was built before");
+        model.step = self.state.step;
+        model
     }
 
     /// Progress of the training.

@@ -20,7 +20,10 @@ __all__ = [
     "InvalidProblemError",
     "ModelError",
     "OptionError",
+    "RecipeError",
+    "RunError",
     "ScoreError",
+    "TrainError",
     "UnknownAlgorithmError",
     "UnknownOptionError",
 ]
@@ -60,6 +63,18 @@ class ModelError(ClrsError, ValueError):
 
 class CheckpointError(ModelError):
     """A file is not a saved model, or not one of this model."""
+
+
+class RecipeError(ClrsError, ValueError):
+    """A recipe has an unknown field or a value that it cannot have, or cannot be trained."""
+
+
+class RunError(ClrsError, OSError):
+    """A run directory cannot be created, read or written."""
+
+
+class TrainError(ClrsError, RuntimeError):
+    """Training failed: the network diverged, or its data ended."""
 
 
 class ScoreError(ClrsError, AssertionError, ValueError):
