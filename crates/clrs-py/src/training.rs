@@ -119,6 +119,14 @@ fn notify(callback: Option<&Py<PyAny>>, event: &Event<'_>, failed: &mut Option<E
     }
 }
 
+/// Runs the handlers of signals, of which that of Ctrl-C raises.
+fn check_signals() -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        Ok(())
+    })
+}
+
 fn plan(recipe: Recipe) -> Result<TrainPlan, Error> {
     Ok(TrainPlan::new(recipe, &Registries::builtin())?)
 }
@@ -245,7 +253,7 @@ impl TrainedModel {
             }
             let samples = self.0.load(algorithm, &set)?;
             let mut failed = None;
-            let mut progress = |_| match Python::attach(Python::check_signals) {
+            let mut progress = |_| match check_signals() {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     failed = Some(error);
