@@ -13,8 +13,10 @@ mod convert;
 mod error;
 mod parallel;
 mod program;
+mod samples;
 mod sampling;
 mod scoring;
+mod transforms;
 
 use pyo3::prelude::*;
 
@@ -26,13 +28,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::algorithms::algorithms;
+    use crate::algorithms::{algorithms, did_you_mean};
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
+    use crate::samples::{Samples, record, run};
+    #[pymodule_export]
     use crate::sampling::{FixedSet, Stream};
     #[pymodule_export]
-    use crate::scoring::evaluate;
+    use crate::scoring::{evaluate, evaluate_hints};
+    #[pymodule_export]
+    use crate::transforms::{Chunks, cyclic_permutation};
 
     use pyo3::prelude::*;
 

@@ -37,7 +37,8 @@ fn in_pool<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T,
     }
     FORKED.with_borrow_mut(|pool| {
         if pool.as_ref().is_none_or(|(owner, _)| *owner != process) {
-            let new = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|error| Error::Internal(error.to_string()))?;
+            let new =
+                rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|error| Error::Internal(error.to_string()))?;
             // The threads of a parent's pool do not exist here: dropping it could wait for them.
             std::mem::forget(pool.replace((process, new)));
         }

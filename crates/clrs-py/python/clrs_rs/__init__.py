@@ -1,7 +1,78 @@
-"""The CLRS Algorithmic Reasoning Benchmark, on a Rust engine."""
+"""The CLRS Algorithmic Reasoning Benchmark: data, evaluation and models for users of dm-clrs, on a Rust engine.
 
-from clrs_rs import errors as errors
-from clrs_rs._core import __version__ as __version__
-from clrs_rs.probing import DataPoint as DataPoint
-from clrs_rs.samplers import Features as Features, Feedback as Feedback
-from clrs_rs.specs import SPECS as SPECS
+``import clrs_rs as clrs`` replaces ``import clrs``; docs/migration.md of the repository lists the differences.
+"""
+
+from clrs_rs import algorithms, decoders, errors, evaluation, probing, samplers, specs
+from clrs_rs._core import __version__
+from clrs_rs.dataset import (
+    chunkify,
+    create_chunked_dataset,
+    create_dataset,
+    get_clrs_folder,
+    get_dataset_gcp_url,
+)
+from clrs_rs.evaluation import evaluate, evaluate_hints
+from clrs_rs.probing import DataPoint, predecessor_to_cyclic_predecessor_and_first
+from clrs_rs.samplers import (
+    CLRS30,
+    Features,
+    FeaturesChunked,
+    Feedback,
+    Sampler,
+    Trajectory,
+    build_sampler,
+    process_permutations,
+    process_pred_as_input,
+    process_random_pos,
+)
+from clrs_rs.specs import (
+    ALGO_IDX_INPUT_NAME,
+    CLRS_30_ALGS,
+    CLRS_30_ALGS_SETTINGS,
+    SPECS,
+    Location,
+    OutputClass,
+    Spec,
+    Stage,
+    Type,
+)
+
+__all__ = [
+    "ALGO_IDX_INPUT_NAME",
+    "CLRS30",
+    "CLRS_30_ALGS",
+    "CLRS_30_ALGS_SETTINGS",
+    "SPECS",
+    "DataPoint",
+    "Features",
+    "FeaturesChunked",
+    "Feedback",
+    "Location",
+    "OutputClass",
+    "Sampler",
+    "Spec",
+    "Stage",
+    "Trajectory",
+    "Type",
+    "__version__",
+    "algorithms",
+    "build_sampler",
+    "chunkify",
+    "create_chunked_dataset",
+    "create_dataset",
+    "decoders",
+    "errors",
+    "evaluate",
+    "evaluate_hints",
+    "evaluation",
+    "get_clrs_folder",
+    "get_dataset_gcp_url",
+    "predecessor_to_cyclic_predecessor_and_first",
+    "probing",
+    "process_permutations",
+    "process_pred_as_input",
+    "process_random_pos",
+    "samplers",
+    "specs",
+]

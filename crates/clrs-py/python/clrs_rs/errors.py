@@ -15,10 +15,13 @@ __all__ = [
     "BatchError",
     "ClrsError",
     "DataPointError",
+    "IgnoredOptionWarning",
     "InternalError",
     "InvalidProblemError",
     "OptionError",
     "ScoreError",
+    "StoreError",
+    "TransformError",
     "UnknownAlgorithmError",
     "UnknownOptionError",
 ]
@@ -56,5 +59,17 @@ class ScoreError(ClrsError, AssertionError, ValueError):
     """Predictions cannot be scored."""
 
 
+class TransformError(ClrsError, ValueError):
+    """A transform does not apply to a batch."""
+
+
+class StoreError(ClrsError, OSError):
+    """A file or a directory cannot be read or written."""
+
+
 class InternalError(ClrsError, RuntimeError):
     """A defect of this package. Please report it."""
+
+
+class IgnoredOptionWarning(UserWarning):
+    """A sampler ignores an option that it does not have."""
