@@ -5,6 +5,7 @@
 
 mod arguments;
 mod error;
+#[cfg(feature = "networks")]
 mod program;
 mod progress;
 mod table;
@@ -36,9 +37,12 @@ static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
 /// Runs the program and returns its exit code. The first argument is the name of the program, as in `std::env::args_os`;
 /// `program` is the path that starts it.
 pub fn run(program: Option<PathBuf>, arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    #[cfg(feature = "networks")]
     if let Some(path) = program {
         program::set_path(path);
     }
+    #[cfg(not(feature = "networks"))]
+    drop(program);
     std::panic::set_hook(Box::new(|panic| {
         HAS_PANICKED.store(true, Ordering::Relaxed);
         let _ = writeln!(io::stderr(), "clrs: internal error (please report it): {panic}");

@@ -1,6 +1,6 @@
 //! The algorithms by name: specs and facts.
 
-use clrs::{AnyAlgorithm, Registry};
+use clrs::{AnyAlgorithm, Registry, suggest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -20,6 +20,13 @@ pub(crate) fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         all.set_item(algorithm.name(), facts)?;
     }
     Ok(all)
+}
+
+/// A suggestion, such as "; did you mean `bfs`?", or an empty text.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 creates the names")]
+pub(crate) fn did_you_mean(name: &str, known: Vec<String>) -> String {
+    suggest::did_you_mean(suggest::nearest(name, known.iter().map(String::as_str)))
 }
 
 /// The algorithm with the given name.

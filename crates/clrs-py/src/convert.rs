@@ -89,16 +89,16 @@ class!(features_class, "clrs_rs.samplers", "Features");
 class!(feedback_class, "clrs_rs.samplers", "Feedback");
 
 /// A `DataPoint` of a probe.
-pub(crate) fn data_point_to_py<'py>(py: Python<'py>, probe: &Probe, array: Array) -> PyResult<Bound<'py, PyAny>> {
+fn data_point_to_py<'py>(py: Python<'py>, probe: &Probe, array: Array) -> PyResult<Bound<'py, PyAny>> {
     let names = [&*probe.name, probe.location.name(), type_name(probe.kind)].map(|name| PyString::intern(py, name));
     let [name, location, kind] = names;
     data_point_class(py)?.call1((name, location, kind, array_to_py(py, array)))
 }
 
-/// A batch as `Feedback`, with lists of `DataPoint`s as dm-clrs's samplers return them.
-pub(crate) fn feedback_to_py(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyAny>> {
-    let (inputs, hints, outputs) = (PyList::empty(py), PyList::empty(py), PyList::empty(py));
-    for (probe, array) in batch.spec.iter().zip(batch.arrays) {
+/// Inputs, hints and outputs as lists of `DataPoint`s.
+pub(crate) fn data_points_to_py<'py>(py: Python<'py>, spec: &Spec, arrays: Vec<Array>) -> PyResult<[Bound<'py, PyList>; 3]> {
+    let [inputs, hints, outputs] = [(); 3].map(|()| PyList::empty(py));
+    for (probe, array) in spec.iter().zip(arrays) {
         let list = match probe.stage {
             Stage::Input => &inputs,
             Stage::Hint => &hints,
@@ -106,6 +106,12 @@ pub(crate) fn feedback_to_py(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_,
         };
         list.append(data_point_to_py(py, probe, array)?)?;
     }
+    Ok([inputs, hints, outputs])
+}
+
+/// A batch as `Feedback`, with lists of `DataPoint`s as dm-clrs's samplers return them.
+pub(crate) fn feedback_to_py(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyAny>> {
+    let [inputs, hints, outputs] = data_points_to_py(py, &batch.spec, batch.arrays)?;
     let lengths = batch.lengths.into_pyarray(py);
     let features = features_class(py)?.call1((inputs, hints, lengths))?;
     feedback_class(py)?.call1((features, outputs))

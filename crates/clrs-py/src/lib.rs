@@ -11,13 +11,18 @@
 mod algorithms;
 mod convert;
 mod error;
+#[cfg(feature = "networks")]
 mod model;
+#[cfg(feature = "networks")]
 mod model_error;
 mod parallel;
 mod program;
+mod samples;
 mod sampling;
 mod scoring;
+#[cfg(feature = "networks")]
 mod training;
+mod transforms;
 
 use pyo3::prelude::*;
 
@@ -29,17 +34,23 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::algorithms::algorithms;
+    use crate::algorithms::{algorithms, did_you_mean};
+    #[cfg(feature = "networks")]
     #[pymodule_export]
     use crate::model::{Model, hint_losses};
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
+    use crate::samples::{Samples, record, run};
+    #[pymodule_export]
     use crate::sampling::{FixedSet, Stream};
     #[pymodule_export]
-    use crate::scoring::evaluate;
+    use crate::scoring::{evaluate, evaluate_hints};
+    #[cfg(feature = "networks")]
     #[pymodule_export]
     use crate::training::{TrainedModel, Trainer, recipe, recipe_fields, recipes, train};
+    #[pymodule_export]
+    use crate::transforms::{Chunks, cyclic_permutation};
 
     use pyo3::prelude::*;
 

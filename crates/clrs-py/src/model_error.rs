@@ -1,6 +1,5 @@
 //! Errors of networks as Python exceptions.
 
-use clrs::clrs30::{UnknownSplit, UnknownVersion};
 use clrs_nn::BuildError;
 use clrs_nn::config::model::ConfigError;
 use clrs_nn::config::recipe::RecipeError;
@@ -59,9 +58,7 @@ exception!(OpenModelError, RunError);
 exception!(PlanError, RecipeError);
 exception!(RecipeError, RecipeError);
 exception!(RunError, RunError);
-exception!(UnknownSplit, ModelError);
 exception!(UnknownSteps, ModelError);
-exception!(UnknownVersion, ModelError);
 
 /// Training failed.
 pub(crate) fn train_error(message: String) -> Error {

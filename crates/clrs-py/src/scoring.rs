@@ -20,6 +20,22 @@ pub(crate) fn evaluate(
     Ok((scores.outputs, scores.score))
 }
 
+/// The score of each hint: its name, its mean over steps, and the score at each step. `predictions` are those of every step
+/// after the first.
+#[pyfunction]
+pub(crate) fn evaluate_hints(
+    py: Python<'_>,
+    hints: Vec<DataPoint>,
+    lengths: Vec<f64>,
+    predictions: Vec<Vec<DataPoint>>,
+) -> Result<Vec<(String, f64, Vec<f64>)>, Error> {
+    let truth = batch(Vec::new(), hints, Vec::new(), lengths)?;
+    predictions.iter().try_for_each(|predictions| ensure_same_types(&truth, predictions))?;
+    let by_step: Vec<_> = predictions.iter().map(|predictions| by_name(predictions)).collect();
+    let scores = detached(py, || Ok(score::evaluate_hints(&truth, &by_step)?))?;
+    Ok(scores.into_iter().map(|hint| (hint.name, hint.score, hint.per_step)).collect())
+}
+
 fn by_name(points: &[DataPoint]) -> Vec<(&str, &Array)> {
     points.iter().map(|point| (&*point.name, &point.array)).collect()
 }

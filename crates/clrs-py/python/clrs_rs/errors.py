@@ -16,6 +16,7 @@ __all__ = [
     "CheckpointError",
     "ClrsError",
     "DataPointError",
+    "IgnoredOptionWarning",
     "InternalError",
     "InvalidProblemError",
     "ModelError",
@@ -24,6 +25,8 @@ __all__ = [
     "RunError",
     "ScoreError",
     "TrainError",
+    "StoreError",
+    "TransformError",
     "UnknownAlgorithmError",
     "UnknownOptionError",
 ]
@@ -81,5 +84,17 @@ class ScoreError(ClrsError, AssertionError, ValueError):
     """Predictions cannot be scored."""
 
 
+class TransformError(ClrsError, ValueError):
+    """A transform does not apply to a batch."""
+
+
+class StoreError(ClrsError, OSError):
+    """A file or a directory cannot be read or written."""
+
+
 class InternalError(ClrsError, RuntimeError):
     """A defect of this package. Please report it."""
+
+
+class IgnoredOptionWarning(UserWarning):
+    """A sampler ignores an option that it does not have."""

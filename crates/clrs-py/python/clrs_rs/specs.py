@@ -66,8 +66,21 @@ class OutputClass:
 
 _ALGORITHMS = _core.algorithms()
 
+# In the order of dm-clrs.
+_SPECS: dict[str, Spec] = {
+    name: _ALGORITHMS[name]["spec"]
+    for name in (
+        *("insertion_sort", "bubble_sort", "heapsort", "quicksort", "quickselect", "minimum", "binary_search"),
+        *("find_maximum_subarray", "find_maximum_subarray_kadane", "matrix_chain_order", "lcs_length", "optimal_bst"),
+        *("activity_selector", "task_scheduling", "dfs", "topological_sort", "strongly_connected_components"),
+        *("articulation_points", "bridges", "bfs", "mst_kruskal", "mst_prim", "bellman_ford", "dag_shortest_paths"),
+        *("dijkstra", "floyd_warshall", "bipartite_matching", "naive_string_matcher", "kmp_matcher"),
+        *("segments_intersect", "graham_scan", "jarvis_march"),
+    )
+}
+
 #: The spec of every algorithm.
-SPECS: Mapping[str, Spec] = types.MappingProxyType({name: facts["spec"] for name, facts in _ALGORITHMS.items()})
+SPECS: Mapping[str, Spec] = types.MappingProxyType(_SPECS)
 
 #: The thirty algorithms of the paper.
 CLRS_30_ALGS: list[str] = list(_ALGORITHMS)[:30]

@@ -253,7 +253,7 @@ def _validation_report(text: str, is_best: bool) -> ValidationReport:
 class TrainedModel:
     """A model of a run, or the current state of a :class:`Model`. :func:`open_run` opens one."""
 
-    def __init__(self, engine: _core.TrainedModel) -> None:
+    def __init__(self, engine: "_core.TrainedModel") -> None:
         self._engine = engine
 
     def __repr__(self) -> str:

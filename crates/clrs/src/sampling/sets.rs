@@ -93,6 +93,11 @@ impl Stream {
         self.max_steps
     }
 
+    /// Sets the number of steps that batches are padded to at least; `None` pads them to their own longest sample.
+    pub fn set_max_steps(&mut self, steps: Option<usize>) {
+        self.max_steps = steps;
+    }
+
     /// The random stream that problems are drawn from.
     pub fn random(&mut self) -> &mut RandomState {
         self.sampler.random()

@@ -1,4 +1,4 @@
-"""Samplers: fixed sets and endless streams of trajectories."""
+"""The containers of samples."""
 
 from typing import Any, NamedTuple, TypeAlias
 
@@ -6,11 +6,12 @@ from clrs_rs.probing import DataPoint
 
 #: Data points of one stage.
 Trajectory: TypeAlias = list[DataPoint]
+#: Several of them, one per sample.
 Trajectories: TypeAlias = list[Trajectory]
 
 
 class Features(NamedTuple):
-    """Inputs, hints, and the number of steps of each sample."""
+    """Inputs ``[B, ...]``, hints ``[T, B, ...]``, and the number of steps of each sample ``[B]``."""
 
     inputs: Any
     hints: Any
@@ -18,7 +19,7 @@ class Features(NamedTuple):
 
 
 class FeaturesChunked(NamedTuple):
-    """Inputs and hints of a chunk, and where its samples begin and end."""
+    """Inputs and hints of a chunk ``[L, B, ...]``, and masks ``[L, B]`` of the first and the last step of every sample."""
 
     inputs: Any
     hints: Any
@@ -27,7 +28,7 @@ class FeaturesChunked(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """Features of a batch and its outputs."""
+    """Features of a batch, and its outputs ``[B, ...]``."""
 
     features: Any
     outputs: Any
