@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
-use clrs_nn::eval::evaluate::predict;
+use clrs_nn::eval::predict::predict;
 use clrs_nn::exec::parallel::profile;
 use clrs_nn::parity::fixture::ParityFixture;
 use clrs_nn::train::optimizer::{Adam, AdamConfig};

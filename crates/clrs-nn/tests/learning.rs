@@ -64,7 +64,7 @@ fn absent_edges_as_zeros_are_the_same_in_kernels_and_ordinary_operations() {
 
 #[test]
 fn an_update_moves_the_processor_and_one_algorithm() {
-    let config = ModelConfig { hidden: 8, processor: "triplet_gmpnn".into(), ..ModelConfig::default() };
+    let config = ModelConfig { hidden: 8, processor: "triplet_gmpnn".into(), lstm: true, ..ModelConfig::default() };
     let (network, before, batches) = network(&["bfs", "insertion_sort"], &config);
     for freeze_processor in [false, true] {
         let (mut after, mut adam) = (before.clone(), Adam::new(&before));
@@ -78,6 +78,7 @@ fn an_update_moves_the_processor_and_one_algorithm() {
                 let has_gradient = of_loss[index].iter().flatten().any(|gradient| *gradient != 0.0);
                 let moves = match parameter.owner {
                     Owner::Processor => !freeze_processor && has_gradient,
+                    Owner::Lstm => has_gradient,
                     Owner::Algorithm(of) => of == task && has_gradient,
                 };
                 assert_eq!(after.values()[index] != between.0.values()[index], moves, "{}", parameter.name);

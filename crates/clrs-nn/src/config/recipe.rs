@@ -62,7 +62,7 @@ pub struct Recipe {
     pub learning_rate: f32,
     /// Maximum global gradient norm; 0 disables clipping.
     pub grad_clip: f32,
-    /// Whether the parameters of the processor are frozen.
+    /// Whether the parameters of the processor are frozen; an LSTM is still trained.
     pub freeze_processor: bool,
     /// Steps between two validations.
     pub eval_every: usize,
