@@ -30,6 +30,8 @@ mod _core {
     #[pymodule_export]
     use crate::algorithms::{algorithms, did_you_mean};
     #[pymodule_export]
+    use crate::parallel::_panic;
+    #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
     use crate::samples::{Samples, record, run};

@@ -13,6 +13,7 @@ from clrs_rs.dataset import (
     get_dataset_gcp_url,
 )
 from clrs_rs.evaluation import evaluate, evaluate_hints
+from clrs_rs.extension import register_algorithm
 from clrs_rs.probing import DataPoint, predecessor_to_cyclic_predecessor_and_first
 from clrs_rs.samplers import (
     CLRS30,
@@ -26,6 +27,7 @@ from clrs_rs.samplers import (
     process_pred_as_input,
     process_random_pos,
 )
+from clrs_rs.samples import CheckResult, Sample, Samples, check, load, sample, trace
 from clrs_rs.specs import (
     ALGO_IDX_INPUT_NAME,
     CLRS_30_ALGS,
@@ -37,6 +39,7 @@ from clrs_rs.specs import (
     Stage,
     Type,
 )
+from clrs_rs.traces import Trace
 
 __all__ = [
     "ALGO_IDX_INPUT_NAME",
@@ -44,20 +47,25 @@ __all__ = [
     "CLRS_30_ALGS",
     "CLRS_30_ALGS_SETTINGS",
     "SPECS",
+    "CheckResult",
     "DataPoint",
     "Features",
     "FeaturesChunked",
     "Feedback",
     "Location",
     "OutputClass",
+    "Sample",
     "Sampler",
+    "Samples",
     "Spec",
     "Stage",
+    "Trace",
     "Trajectory",
     "Type",
     "__version__",
     "algorithms",
     "build_sampler",
+    "check",
     "chunkify",
     "create_chunked_dataset",
     "create_dataset",
@@ -68,11 +76,15 @@ __all__ = [
     "evaluation",
     "get_clrs_folder",
     "get_dataset_gcp_url",
+    "load",
     "predecessor_to_cyclic_predecessor_and_first",
     "probing",
     "process_permutations",
     "process_pred_as_input",
     "process_random_pos",
+    "register_algorithm",
+    "sample",
     "samplers",
     "specs",
+    "trace",
 ]
