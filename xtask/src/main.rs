@@ -19,6 +19,7 @@ mod reference;
 mod sanitize;
 mod slurm;
 mod test;
+mod ui;
 
 use std::process::ExitCode;
 
@@ -104,6 +105,12 @@ enum Task {
     },
     /// Install dm-clrs into a virtual environment and print the path of its Python
     Reference,
+    /// Check the page of the explorer: types, unit tests, and whether its bundle is what its sources give
+    Ui {
+        /// Update the bundle in crates/clrs-web/bundle
+        #[arg(long)]
+        write: bool,
+    },
     /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
     Sanitize,
 }
@@ -119,6 +126,7 @@ fn main() -> ExitCode {
         Task::Fuzz { reader, minutes, update } => fuzz::fuzz(reader, minutes, update),
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
+        Task::Ui { write } => ui::check(write),
         Task::Sanitize => sanitize::kernels(),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };

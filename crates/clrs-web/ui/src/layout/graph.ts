@@ -117,7 +117,7 @@ export function flowLayers(graph: Graph): number[] | null {
   const layers = layer.map((value) => (last = value ?? last));
   const first = Math.min(...layers);
   const count = Math.max(...layers) - first + 1;
-  return count > 1 && count <= nodes / 2 && count <= 6 ? layers.map((value) => value - first) : null;
+  return count > 1 && count <= nodes / 2 + 1 && count <= 6 ? layers.map((value) => value - first) : null;
 }
 
 function columns(layers: number[], nodes: number, box: Box): Point[] {

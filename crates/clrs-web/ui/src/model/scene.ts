@@ -306,6 +306,7 @@ export function drawnSeries(scene: Scene): Series[] {
     ...scene.values,
     ...one(scene.fill),
     ...one(scene.ring),
+    ...one(scene.nodeValue),
     ...scene.strips,
     ...scene.cursors.map((cursor) => cursor.series),
     ...scene.ranges.flatMap((range) => [range.low, range.high]),
