@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use sha2::{Digest, Sha256};
 
-use crate::command::{cache_folder, root, run};
+use crate::command::{cache_folder, hash, root, run};
 
 /// The packages to install.
 const REQUIREMENTS: &str = include_str!("../python/requirements.txt");
@@ -111,9 +110,4 @@ fn version(python: &Path) -> Option<u32> {
     const CODE: &str = "import ensurepip, sys, venv; print(sys.version_info.minor if sys.version_info.major == 3 else 0)";
     let output = Command::new(python).args(["-c", CODE]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
-}
-
-fn hash(text: &str) -> u64 {
-    let digest: [u8; 32] = Sha256::digest(text).into();
-    digest[..8].iter().fold(0, |hash, &byte| hash << 8 | u64::from(byte))
 }

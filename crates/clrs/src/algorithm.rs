@@ -205,6 +205,8 @@ pub trait AnyAlgorithm: Send + Sync {
     fn problem_buffer(&self, size: usize, options: &SamplerOptions) -> Result<Box<dyn ProblemBuffer>, SampleError>;
     /// Creates an empty recorder.
     fn recorder(&self) -> Recorder;
+    /// Number of nodes of a problem given as JSON. Does not run the algorithm.
+    fn problem_nodes(&self, problem: &str) -> Result<usize, InvalidProblem>;
     /// Runs the algorithm on a problem given as JSON.
     fn record_json(&self, problem: &str, recorder: &mut Recorder) -> Result<(), InvalidProblem>;
     /// Converts input columns from any source to the problem as JSON.
@@ -268,6 +270,10 @@ impl<A: Algorithm> AnyAlgorithm for A {
 
     fn recorder(&self) -> Recorder {
         Recorder::new::<A>()
+    }
+
+    fn problem_nodes(&self, problem: &str) -> Result<usize, InvalidProblem> {
+        Ok(A::Problem::from_json(problem)?.nodes())
     }
 
     fn record_json(&self, problem: &str, recorder: &mut Recorder) -> Result<(), InvalidProblem> {

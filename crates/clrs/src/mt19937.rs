@@ -3,20 +3,20 @@
 //! Matsumoto and Nishimura: *Mersenne Twister: a 623-dimensionally equidistributed uniform pseudo-random number generator*, 1998.
 
 /// Number of words of the state.
-pub(crate) const WORDS: usize = 624;
+pub const WORDS: usize = 624;
 /// Distance of the words that are combined.
 const SHIFT: usize = 397;
 
 /// The generator: a block of words, which are tempered when they are returned, and the index of the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mt19937 {
+pub struct Mt19937 {
     block: [u32; WORDS],
     next: usize,
 }
 
 impl Mt19937 {
     /// The generator of a seed: `init_genrand`.
-    pub(crate) fn new(seed: u32) -> Mt19937 {
+    pub fn new(seed: u32) -> Mt19937 {
         let mut block = [seed; WORDS];
         for index in 1..WORDS {
             let previous = block[index - 1];
@@ -29,7 +29,7 @@ impl Mt19937 {
     ///
     /// # Panics
     /// If the key is empty.
-    pub(crate) fn of_key(key: &[u32]) -> Mt19937 {
+    pub fn of_key(key: &[u32]) -> Mt19937 {
         let Mt19937 { mut block, next } = Mt19937::new(19_650_218);
         // Both passes mix each word with its predecessor and wrap around, over words 1 to 623.
         let mut index = 1;
@@ -54,18 +54,18 @@ impl Mt19937 {
     }
 
     /// The generator with a block and the index of its next word; `None` if the index is past the end.
-    pub(crate) fn from_state(block: [u32; WORDS], next: usize) -> Option<Mt19937> {
+    pub fn from_state(block: [u32; WORDS], next: usize) -> Option<Mt19937> {
         (next <= WORDS).then_some(Mt19937 { block, next })
     }
 
     /// The block and the index of its next word.
-    pub(crate) fn state(&self) -> (&[u32; WORDS], usize) {
+    pub fn state(&self) -> (&[u32; WORDS], usize) {
         (&self.block, self.next)
     }
 
     /// The next word.
     #[inline]
-    pub(crate) fn word(&mut self) -> u32 {
+    pub fn word(&mut self) -> u32 {
         if self.next == WORDS {
             self.twist();
         }

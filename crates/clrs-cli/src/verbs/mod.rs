@@ -11,6 +11,7 @@ mod quickstart;
 #[cfg(feature = "networks")]
 mod report;
 mod sample;
+mod serve;
 mod show;
 mod stats;
 #[cfg(feature = "networks")]
@@ -32,6 +33,7 @@ pub(crate) enum Verb {
     List(list::Arguments),
     Show(show::Arguments),
     Trace(trace::Arguments),
+    Serve(serve::Arguments),
     Sample(sample::Arguments),
     Generate(generate::Arguments),
     Verify(verify::Arguments),
@@ -59,6 +61,7 @@ impl Verb {
             Verb::List(arguments) => list::run(&arguments),
             Verb::Show(arguments) => show::run(&arguments),
             Verb::Trace(arguments) => trace::run(&arguments),
+            Verb::Serve(arguments) => serve::run(arguments),
             Verb::Sample(arguments) => sample::run(&arguments),
             Verb::Generate(arguments) => generate::run(&arguments),
             Verb::Verify(arguments) => verify::run(&arguments),

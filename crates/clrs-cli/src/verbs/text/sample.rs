@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let options = arguments.formatting.options(Format::default(), None)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     if let Some(path) = &arguments.problem {
-        let problem = trace::read_problem(path, algorithm.name())?;
+        let (problem, _) = trace::read_problem(path, algorithm.name())?;
         let mut recorder = algorithm.recorder();
         algorithm.record_json(&problem, &mut recorder).with_context(|| trace::display(path))?;
         let example = Formatter::new(algorithm, options.format, options.hints).format(recorder.trajectories().get(0))?;
