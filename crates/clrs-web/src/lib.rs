@@ -21,7 +21,7 @@
 //! | [`document`] | what a page contains: traces, and the texts of their algorithms |
 //! | [`page`] | the bundle of the page, and pages as text |
 //! | [`presets`] | problems with a title |
-//! | `server` | the HTTP server |
+//! | [`server`] | the HTTP server (feature `server`) |
 
 pub mod document;
 pub mod page;

@@ -14,7 +14,7 @@ use clrs::{AnyAlgorithm, Family, SamplerOptions, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Config;
+use super::config::Config;
 use super::error::ApiError;
 use super::respond::{Gzip, Json, Page};
 use super::work::Workers;

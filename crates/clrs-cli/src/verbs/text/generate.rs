@@ -11,7 +11,7 @@ use clrs_text::generate::{self, GenerateError, GenerateOptions, GeneratedFile, R
 use clrs_text::{Block, FileFormat, Format, TextOptions};
 use serde::Serialize;
 
-use super::Formatting;
+use super::formatting::Formatting;
 use crate::arguments::{self, Name};
 use crate::error::{Advise, Interrupted};
 use crate::progress::SampleBar;

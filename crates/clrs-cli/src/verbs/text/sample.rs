@@ -6,7 +6,7 @@ use clap::Args;
 use clrs_text::{Block, Format, Formatter, Generator, write_line};
 use serde_json::json;
 
-use super::Formatting;
+use super::formatting::Formatting;
 use crate::arguments::{self, Name, Sampling};
 use crate::verbs::trace;
 
