@@ -171,6 +171,23 @@ impl DenseValues<'_> {
         }
     }
 
+    /// The elements with another type.
+    #[expect(clippy::cast_possible_truncation, reason = "a probe of this type has integers, or values of f32")]
+    fn to_data(self, dtype: DType) -> ArrayData {
+        let f64s = || -> Vec<f64> {
+            match self {
+                DenseValues::F64(values) => values.to_vec(),
+                DenseValues::F32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+                DenseValues::I64(values) => values.iter().map(|&value| value as f64).collect(),
+            }
+        };
+        match dtype {
+            DType::F64 => ArrayData::F64(f64s()),
+            DType::F32 => ArrayData::F32(f64s().into_iter().map(|value| value as f32).collect()),
+            DType::I64 => ArrayData::I64(f64s().into_iter().map(|value| value as i64).collect()),
+        }
+    }
+
     /// Appends some elements.
     #[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]
     pub(super) fn append_to(self, range: std::ops::Range<usize>, into: &mut Vec<f32>) {
@@ -232,21 +249,15 @@ impl DenseBatch<'_> {
         let array = |(probe, array): (&Probe, Option<&DenseArray<'_>>)| {
             let Some(array) = array else {
                 let shape: Vec<usize> = [layout.samples].into_iter().chain(row_shape(probe, layout.nodes)).collect();
-                let mut values = vec![0.0; shape.iter().product()];
-                if probe.kind == Kind::Permutation {
-                    values.iter_mut().enumerate().for_each(|(cell, node)| *node = (cell % layout.nodes).saturating_sub(1) as f64);
-                }
-                return Ok(Array { data: ArrayData::F64(values), shape });
+                let node = |cell: usize| (cell % layout.nodes).saturating_sub(1) as f64;
+                let value = |cell| if probe.kind == Kind::Permutation { node(cell) } else { 0.0 };
+                let values: Vec<f64> = (0..shape.iter().product()).map(value).collect();
+                return Ok(Array { shape, data: DenseValues::F64(&values).to_data(probe.dtype) });
             };
             let mut values = Vec::new();
             array.values.append_to(0..array.values.count(), &mut values);
             ensure_nodes(probe, layout.nodes, &values)?;
-            let data = match array.values {
-                DenseValues::F64(values) => ArrayData::F64(values.to_vec()),
-                DenseValues::F32(values) => ArrayData::F32(values.to_vec()),
-                DenseValues::I64(values) => ArrayData::I64(values.to_vec()),
-            };
-            Ok(Array { shape: array.shape.to_vec(), data })
+            Ok(Array { shape: array.shape.to_vec(), data: array.values.to_data(probe.dtype) })
         };
         let arrays = spec.iter().zip(arrays).map(array).collect::<Result<_, DenseError>>()?;
         Ok(clrs::Batch { spec: spec.clone(), arrays, lengths: self.lengths.clone() })

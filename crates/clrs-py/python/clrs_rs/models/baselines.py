@@ -221,11 +221,13 @@ class BaselineModel(Model):
         """
         path = os.path.join(self.checkpoint_path, file_name)
         params, opt_state = checkpoints.load(path)
+        before = self._engine.parameters()
         self._set_params(params, only_load_processor)
         try:
             self.opt_state = opt_state
         except ModelError:
             if not only_load_processor:
+                self._engine.set_parameters(before, only_processor=False)
                 raise
 
     def _set_params(self, params: Mapping[str, Mapping[str, Any]], only_processor: bool) -> None:

@@ -46,11 +46,18 @@ def adam_state(state: Any) -> tuple[int, Any, Any]:
     """Number of updates and moments, from a state of optax, ours or theirs."""
     for part in _parts(state, depth=3):
         if all(hasattr(part, field) for field in ScaleByAdamState._fields):
-            count = int(np.asarray(part.count))
-            if count < 0 or not isinstance(part.mu, Mapping) or not isinstance(part.nu, Mapping):
-                break
-            return count, part.mu, part.nu
+            count = np.asarray(part.count)
+            if count.dtype.kind in "iu" and count.ndim == 0 and count >= 0 and _is_tree(part.mu) and _is_tree(part.nu):
+                return int(count), part.mu, part.nu
     raise CheckpointError("the state of the optimizer is not one of Adam")
+
+
+def _is_tree(tree: Any) -> bool:
+    """Whether arrays are stored by module and name."""
+    return isinstance(tree, Mapping) and all(
+        isinstance(module, str) and isinstance(arrays, Mapping) and all(isinstance(name, str) for name in arrays)
+        for module, arrays in tree.items()
+    )
 
 
 def _parts(state: Any, depth: int) -> Any:
@@ -109,8 +116,7 @@ def load(path: str) -> tuple[dict[str, dict[str, Any]], Any]:
         except Exception as error:  # damaged pickles raise anything
             raise CheckpointError(f"{path}: not a file of save_model ({error})") from error
     params = saved.get("params") if isinstance(saved, dict) else None
-    is_tree = isinstance(params, dict) and all(isinstance(arrays, dict) for arrays in params.values())
-    if not is_tree or not all(isinstance(array, np.ndarray) for arrays in params.values() for array in arrays.values()):
+    if not _is_tree(params) or not all(isinstance(array, np.ndarray) for arrays in params.values() for array in arrays.values()):
         raise CheckpointError(f"{path}: not a file of save_model (`params` is not a dictionary of arrays by module)")
     return params, saved.get("opt_state")
 
