@@ -111,7 +111,7 @@ struct Source {
 /// Which source is next.
 enum Order {
     /// Any of them, as Python's `random.choice` chooses.
-    Choices(PythonRandom),
+    Choices(Box<PythonRandom>),
     /// The first one that has samples left.
     Blocks { current: usize, left: Vec<u64> },
 }
@@ -131,7 +131,7 @@ impl Generator {
             return Err(TextError::Empty);
         }
         let sources = tasks.iter().map(|&(algorithm, size)| Source::new(algorithm, size, seed, options));
-        Ok(Generator { sources: sources.collect::<Result<_, _>>()?, order: Order::Choices(PythonRandom::new(seed)) })
+        Ok(Generator { sources: sources.collect::<Result<_, _>>()?, order: Order::Choices(Box::new(PythonRandom::new(seed))) })
     }
 
     /// All samples of some blocks, one block after another.

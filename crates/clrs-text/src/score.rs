@@ -199,6 +199,7 @@ fn describe(error: &serde_json::Error) -> String {
 }
 
 /// What counts of a verdict.
+#[expect(clippy::struct_excessive_bools, reason = "each is a metric")]
 #[derive(Clone, Copy)]
 struct Sample {
     exact_match: bool,

@@ -38,6 +38,7 @@ pub struct Task {
 
 /// What is right and wrong about an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the report")]
 #[non_exhaustive]
 pub struct Verdict {
     /// Whether it can be read: the syntax is right, and words are numbers where numbers are expected.
@@ -184,7 +185,7 @@ impl Task {
             exact_match: answer == expected,
             valid: failure.is_none(),
             failure,
-            trace: self.question.hints().then(|| self.compare_traces(&answer, &expected)),
+            trace: self.question.hints().then(|| Task::compare_traces(&answer, &expected)),
         })
     }
 
@@ -262,7 +263,7 @@ impl Task {
 
     /// Cells that are masked out in the reference do not count.
     fn element_accuracy(&self, answer: &Answer<'_>, expected: &Answer<'_>) -> f64 {
-        let (mut equal, mut total) = (0, 0);
+        let (mut equal, mut total) = (0usize, 0usize);
         for ((output, found), expected) in self.outputs().into_iter().zip(&answer.outputs).zip(&expected.outputs) {
             let masked = self.question.spec()[output].masked;
             for (found, expected) in found.words().into_iter().zip(expected.words()) {
@@ -275,7 +276,7 @@ impl Task {
         if total == 0 { 1.0 } else { equal as f64 / total as f64 }
     }
 
-    fn compare_traces(&self, answer: &Answer<'_>, expected: &Answer<'_>) -> TraceVerdict {
+    fn compare_traces(answer: &Answer<'_>, expected: &Answer<'_>) -> TraceVerdict {
         let (found, steps) = (&answer.steps, &expected.steps);
         let differs = |&step: &usize| found.get(step) != steps.get(step);
         let first = (0..found.len().max(steps.len())).find(differs);

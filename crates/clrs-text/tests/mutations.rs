@@ -187,7 +187,8 @@ impl Case {
                 }
                 6 => {
                     let (one, other) = (number(random), number(random));
-                    tokens[one] = tokens[other].clone();
+                    let token = tokens[other].clone();
+                    tokens[one] = token;
                 }
                 7 => tokens.insert(at, [" ", "\n", ",", "]", "[", "-1", "0", "1.0", "x"][random.choice(9)].into()),
                 8 => drop(tokens.remove(at)),

@@ -111,7 +111,7 @@ fn directives(arguments: &[String]) -> Result<String, SlurmError> {
             (false, true) => "\n#SBATCH ",
             (true, _) => "#SBATCH ",
         };
-        lines += &format!("{start}{option}{value}");
+        lines.extend([start, &option, &value]);
     }
     if !lines.is_empty() {
         lines.push('\n');
