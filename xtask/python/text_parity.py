@@ -23,6 +23,8 @@ from reference import VERSIONS, np, quiet_stderr, specs
 from text_samples import draw, load_old
 
 with quiet_stderr():
+    import datasets
+    import pyarrow.parquet
     from absl import flags, logging
     from clrs._src.clrs_text import clrs_utils, generate_clrs_text, huggingface_generators
 
@@ -62,6 +64,7 @@ def main():
     print(comparison, flush=True)
     if not arguments.algorithms:
         comparison.sizes()
+        comparison.parquet()
         for stream in STREAMS:
             comparison.stream(stream, 10_000 if arguments.full else 150)
         if arguments.full:
@@ -91,6 +94,7 @@ class Counts:
 
     def __init__(self):
         self.equal = self.ties = self.last_bit = self.different = 0
+        self.plain_ties = 0  # of the ties, those without hints
 
 
 class Comparison:
@@ -115,7 +119,8 @@ class Comparison:
             if counts.ties or counts.last_bit or counts.different:
                 texts = counts.equal + counts.ties + counts.last_bit + counts.different
                 lines.append(
-                    f"  {algorithm}, {decimals or 'all'} decimals: {counts.equal} of {texts} equal, {counts.ties} ties, "
+                    f"  {algorithm}, {decimals or 'all'} decimals: {counts.equal} of {texts} equal, {counts.ties} ties "
+                    f"({counts.plain_ties} without hints), "
                     f"{counts.last_bit} last bits, {counts.different} different"
                 )
         return "\n".join(lines)
@@ -154,6 +159,7 @@ class Comparison:
                                 stable = draw(algorithm, size, seed, decimals, count)
                         if texts(stable)[index] == found:
                             counts.ties += 1
+                            counts.plain_ties += not hints
                             continue
                     if algorithm in HULLS and not decimals and same_up_to_last_bit(expected, found):
                         counts.last_bit += 1
@@ -184,6 +190,21 @@ class Comparison:
                 if list(found.items()) != list(expected.items()):
                     self.fail(f"algorithms and sizes of {split}", expected, found)
         print(f"sizes of the benchmark: {sum(map(len, found.values()))} in val", flush=True)
+
+    def parquet(self):
+        """Compares a Parquet file, as other programs read it, with JSON lines."""
+        with tempfile.TemporaryDirectory() as folder:
+            for format_ in ("parquet", "jsonl"):
+                arguments = ["--stream", "--lengths", "bfs=4,9", "--lengths", "heapsort=6", "--count", 5000, "--hints", "--quiet"]
+                self.run("generate", *arguments, "--file-format", format_, "--out", folder)
+            found = datasets.Dataset.from_parquet(f"{folder}/stream.parquet", cache_dir=folder)
+            expected = [json.loads(line) for line in pathlib.Path(folder, "stream.jsonl").read_text().splitlines()]
+            if found.to_list() != expected:
+                self.fail("rows of a Parquet file", expected[0], found[0])
+            metadata = pyarrow.parquet.read_schema(f"{folder}/stream.parquet").metadata
+            if json.loads(metadata[b"clrs.text"])["format"] != "text@2.0.3":
+                self.fail("metadata of a Parquet file", "the settings", metadata)
+        print(f"Parquet: {len(expected)} rows are read by datasets {datasets.__version__}", flush=True)
 
     def stream(self, settings, count):
         """Compares the first rows of a stream."""

@@ -20,6 +20,12 @@ pub(crate) enum Comparison {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// Time questions and answers of `clrs text` and of dm-clrs
+    Text {
+        /// Write the results to FILE as JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
     /// Run the same network on the same batch in both programs; compare values, time and memory
     Training(TrainingArguments),
     /// Measure time and recorded bytes of bfs, heapsort and `floyd_warshall` as problems grow
@@ -126,7 +132,8 @@ pub(crate) struct TrainingArguments {
 impl Comparison {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
-            Comparison::Generation { algorithms, json } => generation(algorithms, json.as_deref()),
+            Comparison::Generation { algorithms, json } => programs("compare_generation.py", algorithms, json.as_deref()),
+            Comparison::Text { json } => programs("compare_text.py", &[], json.as_deref()),
             Comparison::Training(arguments) => arguments.run(),
             Comparison::Growth => {
                 clrs()?;
@@ -137,9 +144,10 @@ impl Comparison {
     }
 }
 
-fn generation(algorithms: &[String], json: Option<&Path>) -> Result<()> {
+/// Runs a script that compares the program with dm-clrs.
+fn programs(script: &str, algorithms: &[String], json: Option<&Path>) -> Result<()> {
     let reference = Reference::prepare()?;
-    let mut script = reference.script("compare_generation.py");
+    let mut script = reference.script(script);
     script.arg("--clrs").arg(clrs()?);
     if !algorithms.is_empty() {
         script.arg("--algorithms").arg(algorithms.join(","));
