@@ -1,7 +1,7 @@
 //! The HTTP server of the explorer.
 //!
-//! It serves one page and an API for it, to the browser of the person who started it. [`guard`] refuses requests that another web
-//! page sent through that browser; [`work`] bounds what a request can cost; [`connection`] bounds how long a client can take. No
+//! It serves one page and an API for it, to the browser of the person who started it. `guard` refuses requests that another web
+//! page sent through that browser; `work` bounds what a request can cost; `connection` bounds how long a client can take. No
 //! part of a request is a path.
 
 mod api;
