@@ -201,7 +201,7 @@ class Comparison:
             expected = [json.loads(line) for line in pathlib.Path(folder, "stream.jsonl").read_text().splitlines()]
             if found.to_list() != expected:
                 self.fail("rows of a Parquet file", expected[0], found[0])
-            metadata = pyarrow.parquet.read_schema(f"{folder}/stream.parquet").metadata
+            metadata = pyarrow.parquet.ParquetFile(f"{folder}/stream.parquet").metadata.metadata
             if json.loads(metadata[b"clrs.text"])["format"] != "text@2.0.3":
                 self.fail("metadata of a Parquet file", "the settings", metadata)
         print(f"Parquet: {len(expected)} rows are read by datasets {datasets.__version__}", flush=True)
