@@ -13,8 +13,8 @@ from clrs_rs.dataset import (
     get_dataset_gcp_url,
 )
 from clrs_rs.evaluation import evaluate, evaluate_hints
-from clrs_rs.predicted import PredictedTrajectory
 from clrs_rs.extension import register_algorithm
+from clrs_rs.predicted import PredictedTrajectory
 from clrs_rs.probing import DataPoint, predecessor_to_cyclic_predecessor_and_first
 from clrs_rs.processors import get_processor_factory
 from clrs_rs.samplers import (
@@ -41,6 +41,7 @@ from clrs_rs.specs import (
     Stage,
     Type,
 )
+from clrs_rs.traces import Trace
 from clrs_rs.training import (
     EvalReport,
     HintScore,
@@ -57,7 +58,6 @@ from clrs_rs.training import (
     recipes,
     train,
 )
-from clrs_rs.traces import Trace
 
 __all__ = [
     "ALGO_IDX_INPUT_NAME",
