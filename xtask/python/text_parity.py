@@ -197,12 +197,13 @@ class Comparison:
             for format_ in ("parquet", "jsonl"):
                 arguments = ["--stream", "--lengths", "bfs=4,9", "--lengths", "heapsort=6", "--count", 5000, "--hints", "--quiet"]
                 self.run("generate", *arguments, "--file-format", format_, "--out", folder)
+            datasets.disable_progress_bars()
             found = datasets.Dataset.from_parquet(f"{folder}/stream.parquet", cache_dir=folder)
             expected = [json.loads(line) for line in pathlib.Path(folder, "stream.jsonl").read_text().splitlines()]
             if found.to_list() != expected:
                 self.fail("rows of a Parquet file", expected[0], found[0])
-            metadata = pyarrow.parquet.ParquetFile(f"{folder}/stream.parquet").metadata.metadata
-            if json.loads(metadata[b"clrs.text"])["format"] != "text@2.0.3":
+            metadata = pyarrow.parquet.read_metadata(f"{folder}/stream.parquet").metadata
+            if json.loads(metadata[b"clrs.text"])["text"]["format"] != "text@2.0.3":
                 self.fail("metadata of a Parquet file", "the settings", metadata)
         print(f"Parquet: {len(expected)} rows are read by datasets {datasets.__version__}", flush=True)
 

@@ -9,14 +9,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use clrs::{AnyAlgorithm, clrs30};
-use serde::{Deserialize, Serialize};
 
 use crate::format::Format;
-use crate::generator::Block;
 
 /// A version of the benchmark: its sets in one of the formats of dm-clrs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Benchmark {
     /// In the format of dm-clrs 2.0.3.
@@ -27,8 +24,7 @@ pub enum Benchmark {
 }
 
 /// A split of the benchmark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the usual names")]
 #[non_exhaustive]
 pub enum Split {
@@ -118,13 +114,6 @@ impl Split {
         };
         algorithms.into_iter().map(|algorithm| (algorithm, sizes(algorithm))).collect()
     }
-
-    /// The samples of an algorithm: for every size, for every seed.
-    pub fn blocks(self, algorithm: &'static dyn AnyAlgorithm, sizes: &[usize]) -> Vec<Block> {
-        let of_size =
-            |&size: &usize| self.seeds().iter().map(move |&seed| Block { algorithm, size, seed, count: self.samples() });
-        sizes.iter().flat_map(of_size).collect()
-    }
 }
 
 /// No split has the given name.
@@ -177,20 +166,6 @@ impl FromStr for Benchmark {
     }
 }
 
-impl TryFrom<String> for Benchmark {
-    type Error = UnknownBenchmark;
-
-    fn try_from(text: String) -> Result<Benchmark, UnknownBenchmark> {
-        text.parse()
-    }
-}
-
-impl From<Benchmark> for String {
-    fn from(benchmark: Benchmark) -> String {
-        benchmark.name().into()
-    }
-}
-
 impl fmt::Display for Benchmark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -205,10 +180,7 @@ mod tests {
     fn splits_have_as_many_rows_as_those_of_dm_clrs() {
         let pairs = |split: Split| split.sizes().iter().map(|(_, sizes)| sizes.len()).sum::<usize>();
         assert_eq!(Split::ALL.map(pairs), [215, 823]);
-        let rows = |split: Split| {
-            let blocks = split.sizes().into_iter().flat_map(|(algorithm, sizes)| split.blocks(algorithm, &sizes));
-            blocks.map(|block| block.count).sum::<u64>()
-        };
+        let rows = |split: Split| (pairs(split) * split.seeds().len()) as u64 * split.samples();
         assert_eq!(Split::ALL.map(rows), [2_150_000, 514_375]);
     }
 

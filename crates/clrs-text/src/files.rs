@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clrs_store::table::{ColumnType, TableWriter, Values};
 use clrs_store::{AtomicFile, OnExisting, StoreError};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::rows::{Row, Rows, Texts};
 
 /// A file format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FileFormat {

@@ -76,21 +76,6 @@ impl Formatter {
         Formatter { algorithm, format, hints, layout: Layout::new(algorithm, &spec), spec }
     }
 
-    /// The algorithm.
-    pub fn algorithm(&self) -> &'static dyn AnyAlgorithm {
-        self.algorithm
-    }
-
-    /// The format.
-    pub fn format_name(&self) -> Format {
-        self.format
-    }
-
-    /// Whether traces were asked for.
-    pub fn hints(&self) -> bool {
-        self.hints
-    }
-
     /// Formats a trajectory.
     pub fn format(&self, sample: Trajectory<'_>) -> Result<Example, FormatError> {
         self.format_prediction(sample, sample)

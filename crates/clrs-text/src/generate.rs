@@ -329,10 +329,7 @@ struct StoredSettings {
 fn settings(file: &TextFile, options: &GenerateOptions) -> Value {
     json!({
         "version": 1,
-        "format": options.text.format,
-        "hints": options.text.hints,
-        "decimals": options.text.decimals,
-        "options": options.text.sampler,
+        "text": options.text,
         "files": options.files,
         "shard": options.shard.map(|Shard { index, count }| [index, count]),
         "rows": file.rows.to_json(),

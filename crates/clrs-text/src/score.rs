@@ -99,15 +99,15 @@ pub enum ScoreError {
 /// Scores a file of predictions, one JSON object per line. Every verdict is passed to `observe`, in order.
 ///
 /// # Errors
-/// If the file cannot be read, or a line is not a prediction. Predicted answers may be any text.
-pub fn score_file(
+/// If the file cannot be read, a line is not a prediction, or `observe` fails. Predicted answers may be any text.
+pub fn score_file<E: From<ScoreError>>(
     path: &Path,
-    mut observe: impl FnMut(&Prediction, &Verdict) -> Result<(), std::io::Error>,
-) -> Result<ScoreReport, ScoreError> {
+    mut observe: impl FnMut(&Prediction, &Verdict) -> Result<(), E>,
+) -> Result<ScoreReport, E> {
     /// Lines in memory at a time.
     const CHUNK: usize = 1024;
     let registry = Registry::builtin();
-    let mut lines = Lines { reader: BufReader::new(open_regular(path)?), path, line: 0 };
+    let mut lines = Lines { reader: BufReader::new(open_regular(path).map_err(ScoreError::from)?), path, line: 0 };
     let mut groups: BTreeMap<(String, usize), Vec<Sample>> = BTreeMap::new();
     loop {
         let chunk: Vec<(usize, String)> = lines.by_ref().take(CHUNK).collect::<Result<_, _>>()?;
@@ -124,12 +124,12 @@ pub fn score_file(
         };
         let verified: Vec<_> = chunk.par_iter().map(verify).collect::<Result<_, ScoreError>>()?;
         for (group, prediction, verdict) in verified {
-            observe(&prediction, &verdict).map_err(|error| ScoreError::Io { path: path.into(), error })?;
-            groups.entry(group).or_default().push(Sample::new(&verdict));
+            observe(&prediction, &verdict)?;
+            groups.entry(group).or_default().push(sample(&verdict));
         }
     }
     if groups.is_empty() {
-        return Err(ScoreError::Empty(path.into()));
+        return Err(ScoreError::Empty(path.into()).into());
     }
     let total = Scores::new(&groups.values().flatten().copied().collect::<Vec<_>>());
     let groups: Vec<_> = groups.into_iter().collect();
@@ -198,38 +198,18 @@ fn describe(error: &serde_json::Error) -> String {
     format!("not a prediction: {reason}")
 }
 
-/// What counts of a verdict.
-#[expect(clippy::struct_excessive_bools, reason = "each is a metric")]
-#[derive(Clone, Copy)]
-struct Sample {
-    exact_match: bool,
-    valid: bool,
-    shape: bool,
-    parsed: bool,
-    element_accuracy: f64,
-}
+/// What counts of a verdict, in the order of [`Scores`].
+type Sample = [f64; 5];
 
-impl Sample {
-    fn new(verdict: &Verdict) -> Sample {
-        Sample {
-            exact_match: verdict.exact_match,
-            valid: verdict.valid,
-            shape: verdict.shape,
-            parsed: verdict.parsed,
-            element_accuracy: verdict.element_accuracy,
-        }
-    }
-
-    fn values(self) -> [f64; 5] {
-        let indicator = |holds: bool| f64::from(u8::from(holds));
-        [indicator(self.exact_match), indicator(self.valid), indicator(self.shape), indicator(self.parsed), self.element_accuracy]
-    }
+fn sample(verdict: &Verdict) -> Sample {
+    let indicator = |holds: bool| f64::from(u8::from(holds));
+    let [exact_match, valid, shape, parsed] = [verdict.exact_match, verdict.valid, verdict.shape, verdict.parsed].map(indicator);
+    [exact_match, valid, shape, parsed, verdict.element_accuracy]
 }
 
 impl Scores {
     fn new(samples: &[Sample]) -> Scores {
-        let values: Vec<[f64; 5]> = samples.iter().map(|sample| sample.values()).collect();
-        let [exact_match, valid, shape, parsed, element_accuracy] = bootstrap(&values);
+        let [exact_match, valid, shape, parsed, element_accuracy] = bootstrap(samples);
         Scores { samples: samples.len(), exact_match, valid, shape, parsed, element_accuracy }
     }
 }

@@ -185,7 +185,7 @@ impl Task {
             exact_match: answer == expected,
             valid: failure.is_none(),
             failure,
-            trace: self.question.hints().then(|| Task::compare_traces(&answer, &expected)),
+            trace: self.question.hints().then(|| TraceVerdict::new(&answer.steps, &expected.steps)),
         })
     }
 
@@ -263,32 +263,40 @@ impl Task {
 
     /// Cells that are masked out in the reference do not count.
     fn element_accuracy(&self, answer: &Answer<'_>, expected: &Answer<'_>) -> f64 {
-        let (mut equal, mut total) = (0usize, 0usize);
+        let (mut equal, mut total) = (0u32, 0u32);
         for ((output, found), expected) in self.outputs().into_iter().zip(&answer.outputs).zip(&expected.outputs) {
             let masked = self.question.spec()[output].masked;
             for (found, expected) in found.words().into_iter().zip(expected.words()) {
                 if !(masked && expected == "-1") {
                     total += 1;
-                    equal += usize::from(found == expected);
+                    equal += u32::from(found == expected);
                 }
             }
         }
-        if total == 0 { 1.0 } else { equal as f64 / total as f64 }
+        if total == 0 { 1.0 } else { f64::from(equal) / f64::from(total) }
     }
+}
 
-    fn compare_traces(answer: &Answer<'_>, expected: &Answer<'_>) -> TraceVerdict {
-        let (found, steps) = (&answer.steps, &expected.steps);
-        let differs = |&step: &usize| found.get(step) != steps.get(step);
-        let first = (0..found.len().max(steps.len())).find(differs);
-        let failure = first.map(|step| match (found.get(step), steps.get(step)) {
+/// The first value that differs, as found and as expected.
+fn first_difference(found: &[Value<'_>], expected: &[Value<'_>]) -> (String, String) {
+    let index = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    let index = index.unwrap_or(found.len().min(expected.len()));
+    let text = |values: &[Value<'_>]| values.get(index).map_or("nothing".into(), |value| format!("`{value}`"));
+    (text(found), text(expected))
+}
+
+impl TraceVerdict {
+    fn new(found: &[Vec<Value<'_>>], expected: &[Vec<Value<'_>>]) -> TraceVerdict {
+        let first = (0..found.len().max(expected.len())).find(|&step| found.get(step) != expected.get(step));
+        let failure = first.map(|step| match (found.get(step), expected.get(step)) {
             (Some(found), Some(expected)) => {
-                let (_, found, expected) = first_difference(found, expected);
+                let (found, expected) = first_difference(found, expected);
                 format!("step {} has {found}, expected {expected}", step + 1)
             }
             (None, _) => format!("step {} is missing", step + 1),
             (_, None) => format!("step {} is one too many", step + 1),
         });
-        TraceVerdict { steps: steps.len(), found: found.len(), first_divergence: first.map(|step| step + 1), failure }
+        TraceVerdict { steps: expected.len(), found: found.len(), first_divergence: first.map(|step| step + 1), failure }
     }
 }
 
@@ -304,14 +312,6 @@ impl Verdict {
             trace: None,
         }
     }
-}
-
-/// The first values that differ, and their index; long values are cut to where they do.
-fn first_difference(found: &[Value<'_>], expected: &[Value<'_>]) -> (usize, String, String) {
-    let index = found.iter().zip(expected).position(|(found, expected)| found != expected);
-    let index = index.unwrap_or(found.len().min(expected.len()));
-    let text = |values: &[Value<'_>]| values.get(index).map_or("nothing".into(), |value| format!("`{value}`"));
-    (index, text(found), text(expected))
 }
 
 fn joined(values: &[Value<'_>]) -> String {

@@ -187,8 +187,8 @@ impl Case {
                 }
                 6 => {
                     let (one, other) = (number(random), number(random));
-                    let token = tokens[other].clone();
-                    tokens[one] = token;
+                    let copied = tokens[other].clone();
+                    tokens[one] = copied;
                 }
                 7 => tokens.insert(at, [" ", "\n", ",", "]", "[", "-1", "0", "1.0", "x"][random.choice(9)].into()),
                 8 => drop(tokens.remove(at)),

@@ -1,6 +1,6 @@
 //! Scores of files of predictions.
 
-use clrs_text::score::score_file;
+use clrs_text::score::{ScoreError, score_file};
 
 const QUESTION: &str = "bfs:\ns: 0, A: [[0 1 1 0], [1 0 0 1], [1 0 0 1], [0 1 1 0]]\npi:\n";
 
@@ -32,7 +32,7 @@ fn answers_count_by_what_is_right_about_them() {
     let mut failures = Vec::new();
     let report = score_file(file(&lines).path(), |_, verdict| {
         failures.push(verdict.failure.clone().unwrap_or_default());
-        Ok(())
+        Ok::<_, ScoreError>(())
     });
     let report = report.expect("predictions");
     let groups: Vec<_> = report.groups.iter().map(|group| (&*group.algorithm, group.size, group.scores.samples)).collect();
@@ -81,7 +81,7 @@ fn a_given_answer_and_size_are_used() {
     let line = serde_json::json!({
         "question": "minimum:\nkey: [0.7 0.2 0.2]\nmin:\n", "answer": "2\n\n", "prediction": "2", "length": 30
     });
-    let report = score_file(file(&[line.to_string()]).path(), |_, _| Ok(())).expect("a prediction");
+    let report = score_file(file(&[line.to_string()]).path(), |_, _| Ok::<_, ScoreError>(())).expect("a prediction");
     assert_eq!((report.groups[0].size, report.groups[0].scores.exact_match.mean), (30, 1.0));
 }
 
@@ -90,7 +90,7 @@ fn lines_that_are_not_predictions_are_reported() {
     let error = |line: &str| {
         let good = prediction(QUESTION, "[0 0 0 1]");
         let file = file(&[good, line.into()]);
-        let error = score_file(file.path(), |_, _| Ok(())).expect_err("an invalid line").to_string();
+        let error = score_file(file.path(), |_, _| Ok::<_, ScoreError>(())).expect_err("an invalid line").to_string();
         error.split_once(": ").map(|(_, reason)| reason.to_owned()).expect("a path and a reason")
     };
     assert_eq!(error("{"), "line 2: not a prediction: EOF while parsing an object");
@@ -103,6 +103,6 @@ fn lines_that_are_not_predictions_are_reported() {
     let reason =
         "line 2: the reference answer is not an answer to the question: expected a value or `]`, found the end (at byte 2)";
     assert_eq!(error(&other.to_string()), reason);
-    let empty = score_file(file(&[]).path(), |_, _| Ok(())).expect_err("nothing");
+    let empty = score_file(file(&[]).path(), |_, _| Ok::<_, ScoreError>(())).expect_err("nothing");
     assert!(empty.to_string().ends_with(": no predictions"));
 }

@@ -1,7 +1,7 @@
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use clrs_store::AtomicFile;
 use clrs_text::Verdict;
@@ -46,12 +46,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let file = arguments.examples.as_ref().map(|path| AtomicFile::create(path, on_existing)).transpose().advise_force()?;
     let mut examples = file.map(BufWriter::new);
     let report = score_file(&arguments.predictions, |prediction, verdict| {
-        let Some(out) = &mut examples else { return Ok(()) };
-        serde_json::to_writer(&mut *out, &Line { prediction, verdict })?;
-        writeln!(out)
+        let Some(out) = &mut examples else { return anyhow::Ok(()) };
+        write_line(out, &Line { prediction, verdict }).with_context(|| out.get_ref().path().display().to_string())
     })?;
     if let Some(out) = examples {
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit().advise_force()?;
+        let path = out.get_ref().path().display().to_string();
+        out.into_inner().map_err(IntoInnerError::into_error).context(path)?.commit().advise_force()?;
     }
 
     let mut out = std::io::stdout().lock();
@@ -67,6 +67,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         table.row(["all".into(), "-".into()].into_iter().chain(cells(&report.total)));
     }
     Ok(table.write(&mut out)?)
+}
+
+fn write_line(out: &mut impl Write, line: &Line<'_>) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    writeln!(out)
 }
 
 fn cells(scores: &Scores) -> Vec<String> {
