@@ -51,6 +51,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("quick", include_str!("../sweeps/quick.toml")),
     ("paper-2022", include_str!("../sweeps/paper-2022.toml")),
     ("paper-2022-figure-3", include_str!("../sweeps/paper-2022-figure-3.toml")),
+    ("paper-2022-settings", include_str!("../sweeps/paper-2022-settings.toml")),
     ("generalist-2022", include_str!("../sweeps/generalist-2022.toml")),
 ];
 
@@ -346,7 +347,13 @@ mod tests {
             .iter()
             .map(|(name, text)| (*name, parse(text).unwrap_or_else(|e| panic!("{name}: {e}")).cells.len()))
             .collect();
-        let expected = [("quick", 8), ("paper-2022", 30 * 7 * 3), ("paper-2022-figure-3", 8 * 7 * 3), ("generalist-2022", 90)];
+        let expected = [
+            ("quick", 8),
+            ("paper-2022", 30 * 7 * 3),
+            ("paper-2022-figure-3", 8 * 7 * 3),
+            ("paper-2022-settings", 6 * 24 * 3),
+            ("generalist-2022", 90),
+        ];
         assert_eq!(counts, expected);
     }
 

@@ -18,8 +18,8 @@ use crate::table::plural;
 /// Resolve and check every run of a sweep, without executing any
 ///
 /// A sweep is a TOML file (docs/sweeps.md), or one that comes with the program: `quick`, `paper-2022`, `paper-2022-figure-3`,
-/// `generalist-2022`. The plan is written to DIR. Planning again after the file has grown adds runs; existing ones keep their numbers
-/// and directories.
+/// `paper-2022-settings`, `generalist-2022`. The plan is written to DIR. Planning again after the file has grown adds runs; existing
+/// ones keep their numbers and directories.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Sweep: a shipped name or a TOML file
