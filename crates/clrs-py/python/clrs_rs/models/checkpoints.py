@@ -190,6 +190,13 @@ def _jax_array(_function: Any, _arguments: Any, state: Any, _type: Any) -> _Arra
     return array
 
 
+def _encoded(text: Any, encoding: Any) -> bytes:
+    """Bytes in pickle protocols up to 2."""
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
+        raise CheckpointError("contains bytes in an unknown encoding")
+    return text.encode("latin1")
+
+
 def _flat_mapping(*arguments: Any) -> dict[Any, Any]:
     """Haiku's dictionaries of earlier versions."""
     return dict(*arguments)
@@ -202,8 +209,9 @@ _REPLACED: dict[str, dict[str, Any]] = {
     "numpy.core.numeric": {"_frombuffer": _BufferArray},
     "numpy._core.numeric": {"_frombuffer": _BufferArray},
     "jax._src.array": {"_reconstruct_array": _jax_array},
-    "haiku._src.data_structures": {"FlatMapping": _flat_mapping, "FlatMap": _flat_mapping, "to_immutable_dict": _flat_mapping},
+    "haiku._src.data_structures": {"FlatMapping": _flat_mapping, "FlatMap": _flat_mapping, "frozendict": _flat_mapping},
     "collections": {"OrderedDict": _flat_mapping},
+    "_codecs": {"encode": _encoded},
 } | {module: {name: cls} for cls, (module, name) in _OPTAX.items()}
 
 
