@@ -154,9 +154,8 @@ def test_models_of_dm_clrs_train_on_our_feedback(clrs):
     """A training step, a prediction and a score, with lists of our feedback."""
     import jax
 
-    sampler, spec = clrs_rs.build_sampler("insertion_sort", 16, seed=0, length=5)
-    spec, iterator = clrs_rs.process_permutations(spec, iter(lambda: sampler.next(8), None), True)
-    feedback = next(iterator)
+    sampler, spec = clrs_rs.build_sampler("bfs", 16, seed=0, length=4)
+    feedback = sampler.next(8)
     processor = clrs.get_processor_factory("mpnn", use_ln=True, nb_triplet_fts=0)
     model = clrs.models.BaselineModel([spec], [feedback], processor, hidden_dim=8, encode_hints=True)
     model.init([feedback.features], 1)
