@@ -15,6 +15,7 @@ mod hashes;
 mod modules;
 mod package;
 mod parity;
+mod python;
 mod reference;
 mod sanitize;
 mod slurm;
@@ -102,6 +103,12 @@ enum Task {
         #[arg(long, value_delimiter = ',')]
         algorithms: Vec<String>,
     },
+    /// Build the Python package, check its types, and test it next to dm-clrs
+    Python {
+        /// Only these tests: arguments of pytest [default: all]
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        tests: Vec<String>,
+    },
     /// Install dm-clrs into a virtual environment and print the path of its Python
     Reference,
     /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
@@ -119,6 +126,7 @@ fn main() -> ExitCode {
         Task::Fuzz { reader, minutes, update } => fuzz::fuzz(reader, minutes, update),
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
+        Task::Python { tests } => python::test(&tests),
         Task::Sanitize => sanitize::kernels(),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };

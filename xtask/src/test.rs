@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::{exports, modules, package, parity, slurm};
+use crate::{exports, modules, package, parity, python, slurm};
 
 /// A stage of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,6 +30,8 @@ pub(crate) enum Stage {
     Parity,
     /// Other programs read exported files and training metrics
     Exports,
+    /// The Python package: types, tests, equality with dm-clrs
+    Python,
     /// A sweep survives a real Slurm cluster
     Slurm,
 }
@@ -60,6 +62,7 @@ impl Stage {
             Stage::Goldens => goldens::record(&Golden::QUICK, true),
             Stage::Parity => parity::compare(false, &[]),
             Stage::Exports => exports::compare(&[]),
+            Stage::Python => python::test(&[]),
             Stage::Slurm => slurm::test(),
         }
     }

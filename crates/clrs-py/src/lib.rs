@@ -39,6 +39,8 @@ mod _core {
     #[pymodule_export]
     use crate::model::{Model, hint_losses};
     #[pymodule_export]
+    use crate::parallel::_panic;
+    #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
     use crate::samples::{Samples, record, run};

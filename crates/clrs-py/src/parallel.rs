@@ -28,6 +28,12 @@ pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T,
     py.detach(|| catch_unwind(AssertUnwindSafe(|| in_pool(work))).unwrap_or_else(|panic| Err(Error::Internal(message(&*panic)))))
 }
 
+/// Panics, so that tests see what becomes of a panic.
+#[pyfunction]
+pub(crate) fn _panic(py: Python<'_>) -> Result<(), Error> {
+    detached(py, || panic!("for tests"))
+}
+
 /// Runs `work` where rayon works: as is, or in a forked child in a pool of its own. Forked children are usually workers, one
 /// per core, so one thread is enough.
 fn in_pool<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {

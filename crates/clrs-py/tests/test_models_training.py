@@ -84,14 +84,20 @@ def test_predicted_trajectories_have_the_values_of_both():
     model = clrs_rs.Model("bfs", **SMALL)
     [report] = model.evaluate([6], count=4, trajectories=[1])
     [trajectory] = report.trajectories
-    assert (trajectory.algorithm, trajectory.nodes, trajectory.outputs) == ("bfs", 6, ["pi"])
-    assert trajectory.predicted("pi").shape == trajectory.truth("pi").shape == (6,)
-    hint = trajectory.predicted("pi_h")
-    assert hint.shape == trajectory.truth("pi_h").shape == (trajectory.steps, 6)
-    assert np.array_equal(hint[0], trajectory.truth("pi_h")[0])
+    assert (trajectory.algorithm, trajectory.nodes, list(trajectory.predicted_outputs)) == ("bfs", 6, ["pi"])
+    assert trajectory.predicted_outputs["pi"].shape == trajectory.outputs["pi"].shape == (6,)
+    hint = trajectory.predicted_hints["pi_h"]
+    assert hint.shape == trajectory.hints["pi_h"].shape == (trajectory.steps, 6)
+    assert np.array_equal(hint[0], trajectory.hints["pi_h"][0])
     assert len(trajectory.probabilities("pi_h")) == len(hint) and len(trajectory.probabilities("pi_h")[0]) == 0
     np.testing.assert_allclose(trajectory.probabilities("pi")[0].reshape(6, 6).sum(1), 1)
-    assert "pi_h" in trajectory._repr_html_() and "bfs" in repr(trajectory)
+    # The decision is the most probable node.
+    np.testing.assert_array_equal(trajectory.probabilities("pi_h")[1].reshape(6, 6).argmax(1), hint[1])
+    assert "pi_h" in trajectory._repr_html_() and "of 1" in repr(trajectory)
+    for algorithm in ("kmp_matcher", "heapsort", "floyd_warshall"):
+        model = clrs_rs.Model(algorithm, hidden=4, lengths=[5], val_samples=2, batch_size=2)
+        [report] = model.evaluate([5], count=1, trajectories=[0])
+        assert algorithm in report.trajectories[0]._repr_html_()
 
 
 def test_a_run_is_trained_stopped_resumed_and_evaluated(tmp_path):

@@ -13,6 +13,7 @@ from clrs_rs.dataset import (
     get_dataset_gcp_url,
 )
 from clrs_rs.evaluation import evaluate, evaluate_hints
+from clrs_rs.extension import register_algorithm
 from clrs_rs.predicted import PredictedTrajectory
 from clrs_rs.probing import DataPoint, predecessor_to_cyclic_predecessor_and_first
 from clrs_rs.processors import get_processor_factory
@@ -28,6 +29,7 @@ from clrs_rs.samplers import (
     process_pred_as_input,
     process_random_pos,
 )
+from clrs_rs.samples import CheckResult, Sample, Samples, check, load, sample, trace
 from clrs_rs.specs import (
     ALGO_IDX_INPUT_NAME,
     CLRS_30_ALGS,
@@ -39,6 +41,7 @@ from clrs_rs.specs import (
     Stage,
     Type,
 )
+from clrs_rs.traces import Trace
 from clrs_rs.training import (
     EvalReport,
     HintScore,
@@ -62,6 +65,7 @@ __all__ = [
     "CLRS_30_ALGS",
     "CLRS_30_ALGS_SETTINGS",
     "SPECS",
+    "CheckResult",
     "DataPoint",
     "EvalReport",
     "Features",
@@ -73,11 +77,14 @@ __all__ = [
     "OutputClass",
     "PredictedTrajectory",
     "Recipe",
+    "Sample",
     "Sampler",
+    "Samples",
     "Spec",
     "Stage",
     "StepReport",
     "TaskUpdate",
+    "Trace",
     "TrainReport",
     "TrainedModel",
     "Trajectory",
@@ -86,6 +93,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "build_sampler",
+    "check",
     "chunkify",
     "create_chunked_dataset",
     "create_dataset",
@@ -98,6 +106,7 @@ __all__ = [
     "get_clrs_folder",
     "get_dataset_gcp_url",
     "get_processor_factory",
+    "load",
     "models",
     "open_run",
     "predecessor_to_cyclic_predecessor_and_first",
@@ -108,7 +117,10 @@ __all__ = [
     "processors",
     "recipe",
     "recipes",
+    "register_algorithm",
+    "sample",
     "samplers",
     "specs",
+    "trace",
     "train",
 ]

@@ -10,6 +10,23 @@ import numpy.typing as npt
 from clrs_rs.probing import DataPoint
 from clrs_rs.samplers import Feedback
 
+__all__ = [
+    "Chunks",
+    "FixedSet",
+    "Samples",
+    "Stream",
+    "__version__",
+    "_panic",
+    "algorithms",
+    "cyclic_permutation",
+    "did_you_mean",
+    "evaluate",
+    "evaluate_hints",
+    "main",
+    "record",
+    "run",
+]
+
 __version__: str
 
 # Key and position of `RandomState.get_state()`.
@@ -26,6 +43,7 @@ class _Algorithm(TypedDict):
 def algorithms() -> dict[str, _Algorithm]: ...
 def did_you_mean(name: str, known: list[str]) -> str: ...
 def main(arguments: list[str]) -> int: ...
+def _panic() -> None: ...
 def run(algorithm: str, problem: str) -> Feedback: ...
 def record(algorithm: str, problem: str) -> Samples: ...
 def evaluate(outputs: _Points, predictions: _Points) -> tuple[list[tuple[str, float]], float]: ...

@@ -59,7 +59,8 @@ class Dataset:
         return iter(self)
 
     def __repr__(self) -> str:
-        return f"<Dataset of {len(self._samples)} samples of {self._samples.algorithm}, {self._batch_size} per batch>"
+        samples = self._samples
+        return f"Dataset(algorithm={samples.algorithm!r}, num_samples={len(samples)}, batch_size={self._batch_size})"
 
 
 def create_dataset(
@@ -81,18 +82,26 @@ def create_dataset(
     >>> next(dataset.as_numpy_iterator()).outputs[0].data.shape
     (4, 16)
     """
-    samples = _open(os.fspath(folder), algorithm, split)
+    folder = os.fspath(folder)
+    samples = open_samples(folder, algorithm, split)
+    if not _is_tfds(folder):
+        samples = samples.records(split)
     spec = samples.spec
     expected = SPECS.get(algorithm)
     return Dataset(samples, batch_size), len(samples), expected if expected == spec else spec
 
 
-def _open(folder: str, algorithm: str, split: str) -> _core.Samples:
+def open_samples(folder: str, algorithm: str, split: str) -> _core.Samples:
+    """The samples of a set of the store, of TensorFlow Datasets, or of the benchmark."""
     if folder.split("@")[0] == "clrs30" and not os.path.exists(folder):
-        return _core.Samples.benchmark(folder, algorithm, split).records(split)
-    if os.path.isdir(os.path.join(folder, "clrs_dataset")):
+        return _core.Samples.benchmark(folder, algorithm, split)
+    if _is_tfds(folder):
         return _core.Samples.read_tfds(folder, algorithm, split)
-    return _core.Samples.read(folder, algorithm, split).records(split)
+    return _core.Samples.read(folder, algorithm, split)
+
+
+def _is_tfds(folder: str) -> bool:
+    return os.path.isdir(os.path.join(folder, "clrs_dataset"))
 
 
 def create_chunked_dataset(
@@ -113,8 +122,8 @@ def chunkify(dataset: Iterator[Feedback], chunk_length: int) -> Iterator[Feedbac
     >>> dataset, _, _ = clrs.create_dataset("clrs30", "bfs", "val", batch_size=2)
     >>> chunk = next(clrs.chunkify(dataset.as_numpy_iterator(), 5))
     >>> chunk.features.is_first.T
-    array([[1, 0, 0, 1, 0],
-           [1, 0, 0, 1, 0]])
+    array([[1, 0, 0, 0, 1],
+           [1, 0, 0, 0, 1]])
     """
     chunks = _core.Chunks(chunk_length)
     for features, outputs in dataset:

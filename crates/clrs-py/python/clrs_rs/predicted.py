@@ -1,97 +1,68 @@
 """Predicted trajectories: what a network decided at every step, beside what the algorithm did."""
 
 import html
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from clrs_rs import traces
+from clrs_rs.specs import Stage
+
 __all__ = ["PredictedTrajectory"]
 
 
-class PredictedTrajectory:
-    """The true and the predicted trajectory of one sample.
+class PredictedTrajectory(traces.Trace):
+    """The run of an algorithm, and beside it the hints and outputs that a network predicted.
 
-    Hints have a row per step. Row 0 is given to the network; the others are predicted. Pointers, one-hot masks and classes
-    are indices; a cell that is masked out is -1.
+    Predicted hints have a row per step that the network took. The first row is given to the network; the others are predicted.
     """
 
-    def __init__(self, document: dict[str, Any]) -> None:
-        #: The document that ``clrs eval --trajectories`` writes for the sample.
-        self.document = document
-        self._truth = {probe["name"]: probe for probe in document["probes"]}
-        self._predicted = {probe["name"]: probe for probe in document["predictions"]}
-
-    def __repr__(self) -> str:
-        wrong = sum(not np.array_equal(self.predicted(name), self.truth(name)) for name in self.outputs)
-        outcome = "all outputs correct" if wrong == 0 else f"{wrong} of {len(self.outputs)} outputs differ"
-        return f"<PredictedTrajectory: {self.algorithm}, {self.nodes} nodes, {self.steps} steps, {outcome}>"
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        predictions = json.loads(text)["predictions"]
+        #: The predicted probes with their decisions.
+        self.predictions = [traces._probe(probe, self.nodes) for probe in predictions]
+        self._probabilities: dict[str, Any] = {probe["name"]: probe.get("probabilities") for probe in predictions}
 
     @property
-    def algorithm(self) -> str:
-        """Name of the algorithm."""
-        return str(self.document["algorithm"])
+    def predicted_hints(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Decisions on the hints by name, one row per step."""
+        return {probe.name: probe.values for probe in self.predictions if probe.stage == Stage.HINT}
 
     @property
-    def nodes(self) -> int:
-        """Number of nodes."""
-        return int(self.document["nodes"])
-
-    @property
-    def steps(self) -> int:
-        """Number of steps of the algorithm."""
-        return int(self.document["steps"])
-
-    @property
-    def outputs(self) -> list[str]:
-        """Names of the predicted outputs."""
-        return [name for name, probe in self._predicted.items() if probe["stage"] == "output"]
-
-    @property
-    def hints(self) -> list[str]:
-        """Names of the predicted hints."""
-        return [name for name, probe in self._predicted.items() if probe["stage"] == "hint"]
-
-    def truth(self, name: str) -> npt.NDArray[Any]:
-        """True values of a probe; those of a hint have a row per step."""
-        return np.array(self._truth[name]["values"])
-
-    def predicted(self, name: str) -> npt.NDArray[Any]:
-        """Predicted values of an output or a hint; those of a hint have a row per step that the network took."""
-        return np.array(self._predicted[name]["values"])
+    def predicted_outputs(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Decisions on the outputs by name."""
+        return {probe.name: probe.values for probe in self.predictions if probe.stage == Stage.OUTPUT}
 
     def probabilities(self, name: str) -> list[npt.NDArray[Any]] | None:
-        """For each row, the probabilities of all values of all cells; ``None`` for scalars."""
-        rows = self._predicted[name].get("probabilities")
+        """For each row of a hint or output, the probabilities of all values of all cells; ``None`` for scalars.
+
+        One per cell for masks, one per class for categoricals, one per node for pointers, permutations and one-hot masks. A row
+        that is given has none.
+        """
+        rows = self._probabilities[name]
         return None if rows is None else [np.array(row) for row in rows]
 
+    def __repr__(self) -> str:
+        outputs = self.predicted_outputs
+        correct = sum(np.array_equal(values, self.outputs[name]) for name, values in outputs.items())
+        return f"{super().__repr__()[:-1]}, correct_outputs='{correct} of {len(outputs)}')".replace("Trace", type(self).__name__, 1)
+
     def _repr_html_(self) -> str:
-        caption = f"<p><b>{html.escape(self.algorithm)}</b>: {self.nodes} nodes, {self.steps} steps</p>"
-        tables = [self._html_table(name) for name in (*self.outputs, *self.hints)]
-        note = "<p>Cells that differ from the algorithm's are marked.</p>"
-        return f"<div>{caption}{''.join(tables)}{note}</div>"
-
-    def _html_table(self, name: str) -> str:
-        probe = self._predicted[name]
-        truth, found = self.truth(name), self.predicted(name)
-        if probe["stage"] != "hint":
-            truth, found = truth[None], found[None]
-        rows = []
-        for step, row in enumerate(found):
-            expected = truth[step] if step < len(truth) else None
-            rows.append(f"<tr><th>{step if probe['stage'] == 'hint' else ''}</th>{_html_cells(row, expected)}</tr>")
-        summary = f"{html.escape(name)} ({probe['stage']}, {html.escape(str(probe['kind']))})"
-        is_open = " open" if probe["stage"] == "output" else ""
-        return f"<details{is_open}><summary>{summary}</summary><table>{''.join(rows)}</table></details>"
+        truth = {probe.name: probe for probe in self.probes}
+        hints = [probe for probe in self.predictions if probe.stage == Stage.HINT]
+        sections = []
+        for step in range(1, max((len(probe.values) for probe in hints), default=1)):
+            rows = [(probe, probe.values[step], _row(truth[probe.name], step)) for probe in hints if step < len(probe.values)]
+            sections.append(traces._section(f"step {step + 1}", rows, False))
+        outputs = [(probe, probe.values, truth[probe.name].values) for probe in self.predictions if probe.stage == Stage.OUTPUT]
+        sections.append(traces._section("output", outputs, True))
+        title = f"<b>{html.escape(self.algorithm)}</b>: {self.nodes} nodes; predictions that differ are marked"
+        return f'{traces._STYLE}<div class="clrs-trace">{title}{"".join(sections)}</div>'
 
 
-def _html_cells(row: npt.NDArray[Any], expected: npt.NDArray[Any] | None) -> str:
-    """Up to 256 cells, so that the matrices of large graphs do not fill a notebook."""
-    found = row.reshape(-1)
-    same = np.full(found.shape, True) if expected is None else np.isclose(found, expected.reshape(-1), atol=0.05)
-    cells = [
-        f"<td>{value:.3g}</td>" if is_same else f'<td style="background:#f6c6c6;color:#000">{value:.3g}</td>'
-        for value, is_same in zip(found[:256].tolist(), same)
-    ]
-    more = "<td>..</td>" if found.size > 256 else ""
-    return "".join(cells) + more
+def _row(probe: traces.ProbeTrace, step: int) -> npt.NDArray[Any] | None:
+    return probe.values[step] if step < len(probe.values) else None

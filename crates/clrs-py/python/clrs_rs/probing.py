@@ -101,10 +101,11 @@ class DataPoint:
         fields = (f'name="{self.name}"', f"location={self.location}", f"type={self.type_}", f"data=Array{self.data.shape}")
         return "DataPoint(" + ",\t".join(fields) + ")"
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> Any:
+        """False if names, locations or types differ; else the comparison of the arrays, which is an array."""
         if not isinstance(other, DataPoint):
             return NotImplemented
-        return self.__reduce__() == other.__reduce__()
+        return self.tree_flatten()[1] == other.tree_flatten()[1] and self.data == other.data
 
     def __reduce__(self) -> tuple[type["DataPoint"], tuple[str, str, str, Any]]:
         return DataPoint, (self.name, self.location, self.type_, self.data)
@@ -244,7 +245,7 @@ def graph(A: _Array) -> _Array:
     array([[1., 1.],
            [0., 1.]])
     """
-    return ((A + np.eye(len(A))) != 0) * 1.0
+    return np.where(A + np.eye(len(A)) != 0, 1.0, 0.0)
 
 
 def mask_one(i: int, n: int) -> _Array:
@@ -307,7 +308,7 @@ def predecessor_pointers_to_permutation_matrix(pointers: Any) -> _Array:
     matrices = np.zeros((*rows.shape, rows.shape[-1]), np.float32)
     for matrix, predecessors in zip(matrices, rows, strict=True):
         # The last node is that which no node points to.
-        node = np.bincount(predecessors.astype(int), minlength=len(predecessors)).argmin()
+        node = int(np.bincount(predecessors.astype(int), minlength=len(predecessors)).argmin())
         for position in reversed(range(len(predecessors))):
             matrix[position, node] = 1
             node = int(predecessors[node])

@@ -347,7 +347,7 @@ class TrainedModel:
             algorithm=algorithm,
             set=name,
             hints=None if hints is None else [HintScore(**hint) for hint in hints],
-            trajectories=[PredictedTrajectory(json.loads(trace)) for trace in traces],
+            trajectories=[PredictedTrajectory(trace) for trace in traces],
             **report,
         )
 

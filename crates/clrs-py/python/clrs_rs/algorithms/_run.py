@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clrs_rs import _core, probing
+from clrs_rs.errors import InvalidProblemError
 from clrs_rs.specs import SPECS, Location, Stage, Type
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -35,7 +36,7 @@ class Run:
 
     def __init__(self, name: str, problem: Mapping[str, Any], **inputs: Any) -> None:
         """Runs `name` on a problem of the engine. `inputs` are the arguments that are inputs too, whose types they keep."""
-        feedback = _core.run(name, json.dumps(problem, default=_plain))
+        feedback = _core.run(name, problem_json(problem))
         self.probes = probing.initialize(SPECS[name])
         for stage, points in (
             (Stage.INPUT, feedback.features.inputs),
@@ -44,7 +45,7 @@ class Run:
         ):
             for point in points:
                 data = point.data[:, 0] if stage == Stage.HINT else point.data[0]
-                dtype = _hint_dtype(point) if stage == Stage.HINT else None
+                dtype: npt.DTypeLike | None = _hint_dtype(point) if stage == Stage.HINT else None
                 if stage == Stage.INPUT and point.name in inputs:
                     dtype = np.asarray(inputs[point.name]).dtype
                 self.probes[stage][point.location][point.name]["data"] = np.asarray(data, dtype)
@@ -59,10 +60,19 @@ class Run:
         return int(np.argmax(self.output(name)))
 
 
+def problem_json(problem: Mapping[str, Any]) -> str:
+    """A problem as the engine reads it."""
+    try:
+        return json.dumps(problem, default=_plain, allow_nan=False)
+    except ValueError as error:
+        raise InvalidProblemError("the problem has a number that is not finite") from error
+
+
 def _hint_dtype(point: probing.DataPoint) -> type[np.generic]:
     """Type of a hint before it is part of a batch, where all are float64."""
     is_integer = (point.location, point.type_) in ((Location.NODE, Type.POINTER), (Location.GRAPH, Type.MASK))
-    return np.int64 if is_integer else np.float64
+    # The time `t` of task scheduling is the only scalar that counts.
+    return np.int64 if is_integer or (point.location, point.name) == (Location.GRAPH, "t") else np.float64
 
 
 def _plain(value: Any) -> Any:

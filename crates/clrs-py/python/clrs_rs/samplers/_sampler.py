@@ -38,14 +38,14 @@ class Sampler(abc.ABC):
     ...         return [self._rng.randint(0, 10, length).astype(float)]
     >>> sampler = SmallIntegers(clrs.algorithms.insertion_sort, clrs.SPECS["insertion_sort"], 10, seed=0, length=4)
     >>> sampler.next(1).features.inputs[1].data
-    array([[5., 2., 4., 7.]])
+    array([[3., 7., 0., 1.]])
     """
 
     #: Whether ``truncate_decimals`` changes the problems.
     CAN_TRUNCATE_INPUT_DATA: ClassVar[bool | None] = None
 
     # Set on access: `__getattr__`.
-    _rng: Any
+    _rng: np.random.RandomState
     _inputs: Trajectory
     _outputs: Trajectory
     _hints: Trajectory
