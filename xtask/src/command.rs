@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
+use sha2::{Digest, Sha256};
 
 /// Root folder of the repository.
 pub(crate) fn root() -> PathBuf {
@@ -18,6 +19,12 @@ pub(crate) fn cache_folder() -> Result<PathBuf> {
         .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("clrs-rs")))
         .or_else(|| Some(folder("HOME").or_else(|| folder("USERPROFILE"))?.join(".cache").join("clrs-rs")))
         .ok_or_else(|| anyhow!("no cache folder found; set CLRS_CACHE to a folder"))
+}
+
+/// A hash of what is installed into a folder, for its name.
+pub(crate) fn hash(text: &str) -> u64 {
+    let digest: [u8; 32] = Sha256::digest(text).into();
+    digest[..8].iter().fold(0, |hash, &byte| hash << 8 | u64::from(byte))
 }
 
 /// The cargo that runs this command, in the root folder.

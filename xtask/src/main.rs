@@ -20,6 +20,8 @@ mod reference;
 mod sanitize;
 mod slurm;
 mod test;
+mod text;
+mod ui;
 
 use std::process::ExitCode;
 
@@ -111,8 +113,23 @@ enum Task {
     },
     /// Install dm-clrs into a virtual environment and print the path of its Python
     Reference,
+    /// Check the page of the explorer: types, unit tests, and whether its bundle is what its sources give
+    Ui {
+        /// Update the bundle in crates/clrs-web/bundle
+        #[arg(long)]
+        write: bool,
+    },
     /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
     Sanitize,
+    /// Compare `clrs text` with dm-clrs, string by string
+    Text {
+        /// All sizes of the benchmark, more seeds, long streams, complete files; takes ten minutes
+        #[arg(long)]
+        full: bool,
+        /// Only samples of these algorithms, comma-separated
+        #[arg(long, value_delimiter = ',')]
+        algorithms: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -127,7 +144,9 @@ fn main() -> ExitCode {
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Python { tests } => python::test(&tests),
+        Task::Ui { write } => ui::check(write),
         Task::Sanitize => sanitize::kernels(),
+        Task::Text { full, algorithms } => text::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };
     match result {

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use sha2::{Digest, Sha256};
 
-use crate::command::{cache_folder, root, run};
+use crate::command::{cache_folder, hash, root, run};
 
 /// The packages to install.
 const REQUIREMENTS: &str = include_str!("../python/requirements.txt");
@@ -57,6 +56,25 @@ impl Reference {
         command
     }
 
+    /// Folder with dm-clrs 2.0.1, whose formatter of texts differs. It is downloaded without dependencies, and not installed.
+    pub(crate) fn version_2_0_1(&self) -> Result<PathBuf> {
+        let folder = cache_folder()?.join("dm-clrs-2.0.1");
+        if !folder.exists() {
+            // Under another name until it is complete. Another process may be as far: both have the same files.
+            let partial = folder.with_extension(format!("{}.partial", std::process::id()));
+            let mut pip = Command::new(&self.python);
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]);
+            pip.arg("--target").arg(&partial).arg("dm-clrs==2.0.1");
+            run(&mut pip).context("cannot download dm-clrs 2.0.1; is a Python package index reachable?")?;
+            if let Err(error) = fs::rename(&partial, &folder)
+                && !folder.exists()
+            {
+                return Err(error).with_context(|| format!("cannot create {}", folder.display()));
+            }
+        }
+        Ok(folder)
+    }
+
     fn install(&self, folder: &Path) -> Result<()> {
         let base = find_python()?;
         eprintln!("installing dm-clrs into {} (takes minutes the first time)", folder.display());
@@ -92,9 +110,4 @@ fn version(python: &Path) -> Option<u32> {
     const CODE: &str = "import ensurepip, sys, venv; print(sys.version_info.minor if sys.version_info.major == 3 else 0)";
     let output = Command::new(python).args(["-c", CODE]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
-}
-
-fn hash(text: &str) -> u64 {
-    let digest: [u8; 32] = Sha256::digest(text).into();
-    digest[..8].iter().fold(0, |hash, &byte| hash << 8 | u64::from(byte))
 }

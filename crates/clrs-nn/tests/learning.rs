@@ -3,6 +3,7 @@
 use burn::tensor::Device;
 use clrs::sampling::{Sampler, SamplerOptions, Stream};
 use clrs::{AnyAlgorithm, Registry};
+use clrs_nn::config::model::AbsentEdges;
 use clrs_nn::data::chunk::ChunkLoader;
 use clrs_nn::exec::parameters::Owner;
 use clrs_nn::train::gradients;
@@ -36,6 +37,29 @@ fn the_lstm_learns() {
         assert_ne!(before.values()[index], after.values()[index], "{}", parameter.name);
     }
     assert!(before.list().iter().any(|parameter| parameter.name == "lstm/gates/weight"));
+}
+
+/// Ordinary operations multiply messages by the adjacency matrix, as dm-clrs did; kernels take the maximum over neighbors and 0.
+#[test]
+fn absent_edges_as_zeros_are_the_same_in_kernels_and_ordinary_operations() {
+    for processor in ["pgn", "deepsets", "mpnn"] {
+        let compute = |absent_edges, fused| {
+            let config = ModelConfig { hidden: 8, processor: processor.into(), absent_edges, ..ModelConfig::default() };
+            let (mut network, parameters, batches) = network(&["bellman_ford"], &config);
+            network.fused = fused;
+            gradients(&network, &parameters, 0, &batches[0], &Device::flex(), |_| None)
+        };
+        let (loss, of_loss) = compute(AbsentEdges::Zero, true);
+        let (expected, of_expected) = compute(AbsentEdges::Zero, false);
+        assert!((loss - expected).abs() < 1e-5, "{processor}: {loss} and {expected}");
+        for (gradient, expected) in of_loss.iter().zip(&of_expected) {
+            for (value, expected) in gradient.iter().flatten().zip(expected.iter().flatten()) {
+                assert!((value - expected).abs() < 1e-5, "{processor}: {value} and {expected}");
+            }
+        }
+        let (masked, _) = compute(AbsentEdges::Masked, true);
+        assert_eq!(loss == masked, processor == "mpnn", "{processor}: {loss} and {masked}");
+    }
 }
 
 #[test]

@@ -103,6 +103,9 @@ fn a_model_takes_the_steps_of_a_trainer() {
     }
 }
 
+const FAR: &[f64] = &[0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 2.0, 3.0, 5.0];
+const SHORT: &[i64] = &[0; 14];
+
 #[test]
 fn wrong_arrays_are_refused_in_words() {
     let dense = samples("bfs", 5, 3);
@@ -137,8 +140,6 @@ fn wrong_arrays_are_refused_in_words() {
         let message = refused(&|batch| batch.lengths[1] = length);
         assert!(message.starts_with(&format!("sample 1 has length {length}, expected an integer from 0 to {rows}")), "{message}");
     }
-    const FAR: &[f64] = &[0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 2.0, 3.0, 5.0];
-    const SHORT: &[i64] = &[0; 14];
     assert_eq!(
         refused(&|batch| batch.outputs.as_mut().expect("outputs")[0].values = DenseValues::F64(FAR)),
         "`pi` contains 5, expected a node from 0 to 4"
@@ -331,8 +332,11 @@ fn the_state_of_the_optimizer_continues_only_with_its_own_parameters() {
     assert!(error.to_string().starts_with("the state of the optimizer is of other parameters"), "{error}");
 }
 
+/// Probes of all rows, and which rows begin and end a trajectory.
+type Rows = (Vec<(Stage, String, Array)>, Vec<bool>, Vec<bool>);
+
 /// Complete samples of equal length as rows, one sample per lane after another.
-fn rows_of(batches: &[clrs::Batch]) -> (Vec<(Stage, String, Array)>, Vec<bool>, Vec<bool>) {
+fn rows_of(batches: &[clrs::Batch]) -> Rows {
     let lengths = &batches[0].lengths;
     assert!(batches.iter().all(|batch| batch.lengths.iter().all(|length| *length == lengths[0])));
     let (lanes, length) = (lengths.len(), batches[0].get("pos").map_or(0, |_| batches[0].arrays.last().expect("hints").shape[0]));
@@ -359,11 +363,7 @@ fn rows_of(batches: &[clrs::Batch]) -> (Vec<(Stage, String, Array)>, Vec<bool>, 
 }
 
 /// Some rows of a chunk.
-fn chunk<'a>(
-    (probes, is_first, is_last): &'a (Vec<(Stage, String, Array)>, Vec<bool>, Vec<bool>),
-    rows: std::ops::Range<usize>,
-    lanes: usize,
-) -> DenseChunk<'a> {
+fn chunk<'a>((probes, is_first, is_last): &'a Rows, rows: std::ops::Range<usize>, lanes: usize) -> DenseChunk<'a> {
     let of = |stage: Stage| {
         let of_stage = probes.iter().filter(|(of, ..)| *of == stage);
         let array = |(_, name, array): &'a (Stage, String, Array)| {

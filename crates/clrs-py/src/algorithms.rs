@@ -24,7 +24,6 @@ pub(crate) fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// A suggestion, such as "; did you mean `bfs`?", or an empty text.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "PyO3 creates the names")]
 pub(crate) fn did_you_mean(name: &str, known: Vec<String>) -> String {
     suggest::did_you_mean(suggest::nearest(name, known.iter().map(String::as_str)))
 }

@@ -23,7 +23,7 @@ pub(crate) fn array_to_py(py: Python<'_>, Array { shape, data }: Array) -> Bound
     }
 }
 
-/// Copies anything that `numpy.asarray` accepts, arrays of JAX and PyTorch too. Types other than float64, float32 and int64
+/// Copies anything that `numpy.asarray` accepts, arrays of JAX and `PyTorch` too. Types other than float64, float32 and int64
 /// are converted: booleans and integers to int64, other numbers to float64.
 pub(crate) fn array_from_py(object: &Bound<'_, PyAny>) -> Result<Array, Error> {
     fn copy<T: Element + Copy>(array: &Bound<'_, PyAny>) -> Option<Vec<T>> {
@@ -193,7 +193,7 @@ fn unknown(name: &str, what: &str, text: &str) -> Error {
 pub(crate) fn sampler_options(arguments: &Bound<'_, PyDict>) -> Result<SamplerOptions, Error> {
     let mut options = SamplerOptions::default();
     for (name, value) in arguments {
-        let name: String = name.extract().map_err(PyErr::from)?;
+        let name: String = name.extract()?;
         options.push(name, option_text(&value)?)?;
     }
     Ok(options)

@@ -97,14 +97,15 @@ impl From<Error> for PyErr {
             Error::Python(error) => error,
             Error::UnknownAlgorithm(_) => exceptions::UnknownAlgorithmError::new_err(text),
             Error::Sample(SampleError::Option(OptionError::Unknown { .. })) => exceptions::UnknownOptionError::new_err(text),
-            Error::Sample(SampleError::Option(_)) => exceptions::OptionError::new_err(text),
             Error::Sample(SampleError::InvalidProblem(_)) => exceptions::InvalidProblemError::new_err(text),
+            Error::Sample(SampleError::Option(_)) | Error::UnknownVersion(_) | Error::UnknownSplit(_) => {
+                exceptions::OptionError::new_err(text)
+            }
             Error::Sample(_) => exceptions::BatchError::new_err(text),
             Error::Spec(_) | Error::DataPoint { .. } => exceptions::DataPointError::new_err(text),
             Error::Score(_) | Error::Prediction { .. } => exceptions::ScoreError::new_err(text),
             Error::Transform(_) => exceptions::TransformError::new_err(text),
             Error::Store(error) => store_error(&error),
-            Error::UnknownVersion(_) | Error::UnknownSplit(_) => exceptions::OptionError::new_err(text),
             Error::Internal(_) => exceptions::InternalError::new_err(text),
         }
     }

@@ -8,6 +8,8 @@
 //! - Arrays are handed to `NumPy` without copying ([`convert`]).
 //! - Errors are those of the libraries, as exceptions of `clrs_rs.errors` ([`error`]).
 
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 converts arguments to owned values")]
+
 mod algorithms;
 mod convert;
 mod error;

@@ -1,5 +1,4 @@
 //! Networks that are trained on arrays of Python: the engine of `clrs_rs.models`.
-#![expect(clippy::needless_pass_by_value, reason = "PyO3 passes lists by value")]
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -214,6 +214,10 @@ pub(crate) fn run<'py>(py: Python<'py>, algorithm: &str, problem: &str) -> Resul
 }
 
 fn values_to_py<'py>(py: Python<'py>, probe: &Probe, cells: Cells<'_>, sample: Trajectory<'_>) -> Bound<'py, PyAny> {
+    fn owned<'py, T: numpy::Element>(py: Python<'py>, shape: &[usize], values: Vec<T>) -> Bound<'py, PyAny> {
+        ArrayD::from_shape_vec(IxDyn(shape), values).expect("rows of a probe").into_pyarray(py).into_any()
+    }
+
     let nodes = sample.nodes();
     let mut shape = if probe.stage == Stage::Hint { vec![sample.steps()] } else { Vec::new() };
     if probe.kind != Kind::MaskOne {
@@ -222,9 +226,6 @@ fn values_to_py<'py>(py: Python<'py>, probe: &Probe, cells: Cells<'_>, sample: T
             clrs::Location::Edge => vec![nodes, nodes],
             clrs::Location::Graph => Vec::new(),
         });
-    }
-    fn owned<'py, T: numpy::Element>(py: Python<'py>, shape: &[usize], values: Vec<T>) -> Bound<'py, PyAny> {
-        ArrayD::from_shape_vec(IxDyn(shape), values).expect("rows of a probe").into_pyarray(py).into_any()
     }
     match cells {
         Cells::Scalar(cells) => owned(py, &shape, cells.to_vec()),

@@ -72,7 +72,6 @@ impl Origin {
 #[pymethods]
 impl FixedSet {
     #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes a borrowed array by value")]
     fn new(
         py: Python<'_>,
         algorithm: &str,
@@ -93,7 +92,6 @@ impl FixedSet {
         Ok((py.get_type::<FixedSet>(), arguments.into_pyobject(py)?, Some(self.state(py))))
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes a borrowed array by value")]
     fn __setstate__(&self, py: Python<'_>, state: State<'_>) -> Result<(), Error> {
         self.set_state(py, state)
     }
@@ -124,7 +122,6 @@ impl FixedSet {
     }
 
     #[setter]
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes a borrowed array by value")]
     fn set_state(&self, py: Python<'_>, state: State<'_>) -> Result<(), Error> {
         let random = random_state(&state)?;
         py.detach(|| *lock(&self.set).random() = random);
@@ -143,7 +140,6 @@ pub(crate) struct Stream {
 impl Stream {
     /// Pads batches to the longest sample so far, and to at least `max_steps` steps; with `None`, to their own longest.
     #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes a borrowed array by value")]
     #[pyo3(signature = (algorithm, length, state, options, max_steps))]
     fn new(
         py: Python<'_>,
@@ -160,7 +156,6 @@ impl Stream {
 
     /// Draws 1000 samples, discards them, and pads batches to the longest from then on.
     #[staticmethod]
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes a borrowed array by value")]
     fn track_max_steps(
         py: Python<'_>,
         algorithm: &str,
@@ -205,7 +200,6 @@ impl Stream {
     }
 
     #[setter]
-    #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes a borrowed array by value")]
     fn set_state(&self, py: Python<'_>, state: State<'_>) -> Result<(), Error> {
         let random = random_state(&state)?;
         py.detach(|| *lock(&self.stream).random() = random);

@@ -1,5 +1,4 @@
 //! Recipes, training in run directories or in memory, and trained models.
-#![expect(clippy::needless_pass_by_value, reason = "PyO3 passes lists by value")]
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

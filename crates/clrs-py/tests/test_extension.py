@@ -64,6 +64,10 @@ SelectionSampler.__qualname__ = "SelectionSampler"  # to be found when it is unp
 @pytest.fixture(scope="module", autouse=True)
 def registered():
     clrs_rs.register_algorithm("selection_sort", SPEC, selection_sort, SelectionSampler, num_samples_multiplier=2)
+    yield
+    # Other tests compare the tables with dm-clrs's.
+    del clrs_rs.specs._SPECS["selection_sort"], clrs_rs.CLRS_30_ALGS_SETTINGS["selection_sort"]
+    del clrs_rs.samplers.SAMPLERS["selection_sort"], clrs_rs.algorithms.selection_sort
 
 
 def test_batches_are_those_that_dm_clrs_would_make(clrs):

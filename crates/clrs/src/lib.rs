@@ -33,7 +33,7 @@ pub mod clrs30;
 pub mod column;
 pub mod digest;
 pub mod hash;
-mod mt19937;
+pub mod mt19937;
 mod pairwise;
 pub mod probes;
 pub mod problems;

@@ -3,14 +3,14 @@
 //! Matsumoto and Nishimura: *Mersenne Twister: a 623-dimensionally equidistributed uniform pseudo-random number generator*, 1998.
 
 /// Number of words of the state.
-pub(crate) const WORDS: usize = 624;
+pub const WORDS: usize = 624;
 /// Distance of the words that are combined.
 const SHIFT: usize = 397;
 
 /// The generator: a block of words, the numbers that they are tempered to, and the index of the next. Tempering a block at once
 /// vectorizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mt19937 {
+pub struct Mt19937 {
     block: [u32; WORDS],
     tempered: [u32; WORDS],
     next: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Mt19937 {
 
 impl Mt19937 {
     /// The generator of a seed: `init_genrand`.
-    pub(crate) fn new(seed: u32) -> Mt19937 {
+    pub fn new(seed: u32) -> Mt19937 {
         let mut block = [seed; WORDS];
         for index in 1..WORDS {
             let previous = block[index - 1];
@@ -31,7 +31,7 @@ impl Mt19937 {
     ///
     /// # Panics
     /// If the key is empty.
-    pub(crate) fn of_key(key: &[u32]) -> Mt19937 {
+    pub fn of_key(key: &[u32]) -> Mt19937 {
         let Mt19937 { mut block, .. } = Mt19937::new(19_650_218);
         // Both passes mix each word with its predecessor and wrap around, over words 1 to 623.
         let mut index = 1;
@@ -56,7 +56,7 @@ impl Mt19937 {
     }
 
     /// The generator with a block and the index of its next word; `None` if the index is past the end.
-    pub(crate) fn from_state(block: [u32; WORDS], next: usize) -> Option<Mt19937> {
+    pub fn from_state(block: [u32; WORDS], next: usize) -> Option<Mt19937> {
         (next <= WORDS).then(|| Mt19937::from_block(block, next))
     }
 
@@ -65,13 +65,13 @@ impl Mt19937 {
     }
 
     /// The block and the index of its next word.
-    pub(crate) fn state(&self) -> (&[u32; WORDS], usize) {
+    pub fn state(&self) -> (&[u32; WORDS], usize) {
         (&self.block, self.next)
     }
 
     /// The next word.
     #[inline]
-    pub(crate) fn word(&mut self) -> u32 {
+    pub fn word(&mut self) -> u32 {
         if self.next == WORDS {
             self.twist();
         }

@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::algorithm::AnyAlgorithm;
 use crate::column::{Cells, Column};
 use crate::problems::InvalidProblem;
+use crate::random::RandomState;
 use crate::recorder::StepLocation;
+use crate::sampling::{SampleError, SamplerOptions};
 use crate::spec::{Kind, Location, Probe, Stage};
 use crate::trajectory::Trajectory;
 
@@ -82,6 +84,16 @@ pub struct Prediction {
 }
 
 impl Trace {
+    /// Samples a problem and runs an algorithm on it.
+    ///
+    /// # Errors
+    /// If an option is unknown or invalid, or the size is out of range.
+    pub fn sample(algorithm: &dyn AnyAlgorithm, size: usize, seed: u32, options: &SamplerOptions) -> Result<Trace, SampleError> {
+        let mut problems = algorithm.problem_buffer(size, options)?;
+        problems.draw(&mut RandomState::new(seed))?;
+        Ok(Trace::record(algorithm, &problems.json(0))?)
+    }
+
     /// Runs an algorithm on a problem in JSON.
     ///
     /// # Errors
@@ -224,18 +236,15 @@ fn column(kind: Kind, row: Vec<Number>) -> Option<Column> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cells;
     use crate::registry::Registry;
-    use crate::sampling::SamplerOptions;
     use crate::spec::Spec;
     use crate::trajectory::Trajectories;
-    use crate::{Cells, RandomState};
 
     #[test]
     fn traces_survive_a_json_round_trip() {
         for algorithm in Registry::builtin().iter() {
-            let mut problems = algorithm.problem_buffer(6, &SamplerOptions::default()).expect("a valid size");
-            problems.draw(&mut RandomState::new(1)).expect("a problem");
-            let trace = Trace::record(algorithm, &problems.json(0)).expect("a valid problem");
+            let trace = Trace::sample(algorithm, 6, 1, &SamplerOptions::default()).expect("a valid size");
             let json = serde_json::to_string(&trace).expect("JSON");
             assert_eq!(serde_json::from_str::<Trace>(&json).expect("a trace"), trace, "{}", algorithm.name());
             assert!(!json.contains("predictions"), "{}: a recording has no predictions", algorithm.name());

@@ -11,10 +11,12 @@ mod quickstart;
 #[cfg(feature = "networks")]
 mod report;
 mod sample;
+mod serve;
 mod show;
 mod stats;
 #[cfg(feature = "networks")]
 mod sweep;
+mod text;
 mod trace;
 #[cfg(feature = "networks")]
 mod train;
@@ -31,12 +33,14 @@ pub(crate) enum Verb {
     List(list::Arguments),
     Show(show::Arguments),
     Trace(trace::Arguments),
+    Serve(serve::Arguments),
     Sample(sample::Arguments),
     Generate(generate::Arguments),
     Verify(verify::Arguments),
     Stats(stats::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
+    Text(text::Arguments),
     #[cfg(feature = "networks")]
     Train(train::Arguments),
     #[cfg(feature = "networks")]
@@ -57,12 +61,14 @@ impl Verb {
             Verb::List(arguments) => list::run(&arguments),
             Verb::Show(arguments) => show::run(&arguments),
             Verb::Trace(arguments) => trace::run(&arguments),
+            Verb::Serve(arguments) => serve::run(arguments),
             Verb::Sample(arguments) => sample::run(&arguments),
             Verb::Generate(arguments) => generate::run(&arguments),
             Verb::Verify(arguments) => verify::run(&arguments),
             Verb::Stats(arguments) => stats::run(&arguments),
             Verb::Export(arguments) => export::run(&arguments),
             Verb::Import(arguments) => import::run(&arguments),
+            Verb::Text(arguments) => text::run(&arguments),
             #[cfg(feature = "networks")]
             Verb::Train(arguments) => train::run(&arguments),
             #[cfg(feature = "networks")]

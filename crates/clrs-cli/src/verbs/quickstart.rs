@@ -11,7 +11,7 @@ use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
 use clrs_store::verify::verify;
 
 use crate::progress::SampleBar;
-use crate::verbs::trace::{render, sample_problem};
+use crate::verbs::trace::render;
 
 /// Take a tour: trace an algorithm, generate a small set, train a network for half a minute and evaluate it
 #[derive(Args)]
@@ -35,8 +35,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut out = std::io::stdout().lock();
 
     writeln!(out, "A trajectory of breadth-first search: its input, the state after every step, and its output.\n")?;
-    let problem = sample_problem(algorithm, TRACED_SIZE, TRACED_SEED, &SamplerOptions::default())?;
-    render::trace(&mut out, &Trace::record(algorithm, &problem)?, algorithm.source(), false)?;
+    let trace = Trace::sample(algorithm, TRACED_SIZE, TRACED_SEED, &SamplerOptions::default())?;
+    render::trace(&mut out, &trace, algorithm.source(), false)?;
 
     let dataset = DatasetSpec::new(format!("{ALGORITHM}_quickstart"), algorithm, SIZE, SAMPLES, SEED);
     let bar = SampleBar::new(Some(SAMPLES), true);

@@ -1,20 +1,24 @@
 use std::io::{IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use clrs::{AnyAlgorithm, RandomState, SamplerOptions, Trace};
-use clrs_store::{StoreErrorKind, read_regular};
+use clrs::Trace;
+use clrs::trace::Prediction;
+use clrs_store::{StoreErrorKind, read_regular, write_atomic};
+use clrs_web::document::Saved;
+use clrs_web::page;
 use serde_json::Value;
 
-use crate::arguments::{self, Name, Sampling};
+use crate::arguments::{self, Name, Sampling, on_existing};
+use crate::error::Advise;
 
 pub(super) mod render;
 
 /// Run an algorithm and show every step
 ///
 /// The problem is sampled, or read as JSON from a file or from standard input. The output of `--json` can be read back with
-/// `--problem`.
+/// `--problem`, as can a line of `clrs eval --trajectories`, whose predictions are shown in the page of `--html`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Name of the algorithm (`clrs list`)
@@ -24,21 +28,33 @@ pub(crate) struct Arguments {
     sampling: Sampling,
     /// Read the problem from a JSON file, or from standard input (`-`); `clrs trace ALGORITHM --json` prints one as `problem`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["size", "seed", "options"])]
-    problem: Option<std::path::PathBuf>,
+    problem: Option<PathBuf>,
     /// Print JSON: the problem, every probe at every step, and the source line of every step
     #[arg(long)]
     json: bool,
+    /// Write a page with pictures of every step, which needs no other file and no server
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    html: Option<PathBuf>,
+    /// Replace an existing page
+    #[arg(long, requires = "html")]
+    force: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let algorithm = arguments::algorithm(&arguments.algorithm)?;
     let trace = if let Some(path) = &arguments.problem {
-        let problem = read_problem(path, algorithm.name())?;
-        Trace::record(algorithm, &problem).with_context(|| display(path))?
+        let (problem, predictions) = read_problem(path, algorithm.name())?;
+        let mut trace = Trace::record(algorithm, &problem).with_context(|| display(path))?;
+        trace.predictions = predictions;
+        trace
     } else {
         let Sampling { size, seed, .. } = arguments.sampling;
-        Trace::record(algorithm, &sample_problem(algorithm, size, seed, &arguments.sampling.options()?)?)?
+        Trace::sample(algorithm, size, seed, &arguments.sampling.options()?)?
     };
+    if let Some(path) = &arguments.html {
+        let page = page::standalone(&Saved::new(algorithm, trace));
+        return write_atomic(path, on_existing(arguments.force), page.as_bytes()).advise_force();
+    }
     if arguments.json {
         let mut out = std::io::stdout().lock();
         serde_json::to_writer(&mut out, &trace)?;
@@ -49,30 +65,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(render::trace(&mut out, &trace, algorithm.source(), colors)?)
 }
 
-/// Samples a problem as JSON.
-pub(super) fn sample_problem(algorithm: &dyn AnyAlgorithm, size: usize, seed: u32, options: &SamplerOptions) -> Result<String> {
-    let mut problems = algorithm.problem_buffer(size, options)?;
-    problems.draw(&mut RandomState::new(seed))?;
-    Ok(problems.json(0))
-}
-
 /// Largest problem that is read. Problems that can be recorded are smaller.
 const MAX_PROBLEM_BYTES: u64 = 256 << 20;
 
-/// Reads a problem, or a trace that contains one.
-fn read_problem(path: &Path, algorithm: &str) -> Result<String> {
+/// Reads a problem, or a trace that contains one and perhaps predictions of a network.
+pub(super) fn read_problem(path: &Path, algorithm: &str) -> Result<(String, Option<Vec<Prediction>>)> {
     let text = if path == Path::new("-") { read_stdin()? } else { read_file(path)? };
     let Ok(Value::Object(mut trace)) = serde_json::from_str::<Value>(&text) else {
         // The algorithm reports what is wrong with it.
-        return Ok(text);
+        return Ok((text, None));
     };
-    let Some(problem) = trace.remove("problem") else { return Ok(text) };
+    let Some(problem) = trace.remove("problem") else { return Ok((text, None)) };
     let of = trace.get("algorithm").and_then(Value::as_str).unwrap_or(algorithm);
     ensure!(of == algorithm, "{}: a trace of {of}, not of {algorithm}", display(path));
-    Ok(problem.to_string())
+    let predictions = trace.remove("predictions").map(serde_json::from_value).transpose();
+    Ok((problem.to_string(), predictions.with_context(|| format!("{}: predictions", display(path)))?))
 }
 
-fn display(path: &Path) -> String {
+pub(super) fn display(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 

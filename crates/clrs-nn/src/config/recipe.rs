@@ -200,6 +200,14 @@ impl Recipe {
         toml::to_string(self).expect("a recipe is a TOML table")
     }
 
+    /// Hash of the fields that differ from their defaults, in hexadecimal digits: a new field of a later version does not change it.
+    pub fn content_hash(&self) -> String {
+        let table = |recipe: &Recipe| toml::Table::try_from(recipe).expect("a recipe is a TOML table");
+        let (table, defaults) = (table(self), table(&Recipe::default()));
+        let fields: toml::Table = table.into_iter().filter(|(name, value)| defaults.get(name) != Some(value)).collect();
+        blake3::hash(fields.to_string().as_bytes()).to_hex().to_string()
+    }
+
     /// Checks the range of every field. [`TrainPlan`](crate::train::plan::TrainPlan) checks what depends on algorithms or data.
     ///
     /// # Errors

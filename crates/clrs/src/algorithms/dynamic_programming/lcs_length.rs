@@ -48,7 +48,7 @@ probes! {
         key: Node<Categorical<4>>,
     }
     output {
-        /// 0 take both letters, 1 drop that of the first string (row), 2 drop that of the second string (column)
+        /// 0 ↖ take both letters, 1 ↑ drop that of the first string (row), 2 ← drop that of the second string (column)
         b: Edge<Masked<Categorical<4>>>,
     }
     hint {

@@ -1,0 +1,128 @@
+// Where traces come from: the server, or the document itself if it is a saved page.
+
+import type { Problem, TraceJson } from "../model/trace.ts";
+import type { State } from "./state.ts";
+
+export interface OptionInfo {
+  name: string;
+  value: string;
+  description: string;
+}
+
+/** An algorithm in the list of all. */
+export interface AlgorithmInfo {
+  algorithm: string;
+  title: string;
+  family: string;
+  /** The first sentence of its documentation. */
+  summary: string;
+  options: OptionInfo[];
+  /** Fields of its problems that are lists, matrices or texts. */
+  fields: string[];
+  /** Whether a trained network for it is open. */
+  trained: boolean;
+}
+
+/** The text of an algorithm. */
+export interface AlgorithmText {
+  algorithm: string;
+  title: string;
+  family: string;
+  /** Markdown. */
+  documentation: string;
+  source: string;
+  /** Number of the first line of `source` in its file. */
+  first_line: number;
+}
+
+export interface Preset {
+  title: string;
+  algorithm: string;
+  problem: Problem;
+}
+
+export interface ServerInfo {
+  version: string;
+  algorithms: AlgorithmInfo[];
+  presets: Preset[];
+  max_size: number;
+  /** Names of the runs whose networks are open. */
+  runs: string[];
+}
+
+/** A trace with the text of its algorithm: all that a picture needs. */
+export interface TraceDocument {
+  trace: TraceJson;
+  text: AlgorithmText;
+}
+
+/** The contents of a saved page. */
+export interface Saved {
+  documents: TraceDocument[];
+  frame: number;
+}
+
+/** The contents of this page, if it is a saved one. */
+export function readSaved(): Saved | null {
+  const text = document.getElementById("trace-data")?.textContent?.trim();
+  return text ? (JSON.parse(text) as Saved) : null;
+}
+
+export class RequestError extends Error {}
+
+const texts = new Map<string, Promise<AlgorithmText>>();
+
+export const server = {
+  info: (): Promise<ServerInfo> => get("/api/info"),
+
+  text(algorithm: string): Promise<AlgorithmText> {
+    let text = texts.get(algorithm);
+    if (!text) {
+      text = get<AlgorithmText>(`/api/algorithms/${encodeURIComponent(algorithm)}`);
+      texts.set(algorithm, text);
+      text.catch(() => texts.delete(algorithm));
+    }
+    return text;
+  },
+
+  /** Runs an algorithm on a sampled problem. */
+  sample(algorithm: string, of: Pick<State, "size" | "seed" | "options">, signal?: AbortSignal): Promise<TraceJson> {
+    const query = new URLSearchParams({ algorithm, size: String(of.size), seed: String(of.seed) });
+    for (const [name, value] of Object.entries(of.options)) {
+      query.append("set", `${name}=${value}`);
+    }
+    return get(`/api/trace?${query}`, signal);
+  },
+
+  /** Runs an algorithm on a given problem. */
+  run(algorithm: string, problem: Problem, signal?: AbortSignal): Promise<TraceJson> {
+    return request("/api/trace", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ algorithm, problem }),
+      ...(signal ? { signal } : {}),
+    });
+  },
+};
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return request<T>(path, signal ? { signal } : {});
+}
+
+async function request<T>(path: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") {
+      throw error;
+    }
+    throw new RequestError("the server does not answer; is `clrs serve` still running?");
+  }
+  const body: unknown = await response.json().catch(() => null);
+  if (!response.ok) {
+    const message = typeof body === "object" && body !== null && "error" in body ? String(body.error) : `the server answered ${response.status}`;
+    throw new RequestError(message);
+  }
+  return body as T;
+}

@@ -1,0 +1,161 @@
+// State of components.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { events, type TimelineEvent } from "../model/changes.ts";
+import { frameAt, type Clock } from "../model/clock.ts";
+import { divergence, type Divergence } from "../model/divergence.ts";
+import { predicted, recorded, type Recording } from "../model/recording.ts";
+import { buildScene, type Scene } from "../model/scene.ts";
+import type { TraceJson } from "../model/trace.ts";
+
+export interface Run {
+  trace: TraceJson;
+  truth: Recording;
+  scene: Scene;
+  events: TimelineEvent[];
+  prediction: Recording | null;
+  divergence: Divergence | null;
+}
+
+export function prepareRun(trace: TraceJson): Run {
+  const truth = recorded(trace);
+  const prediction = predicted(trace);
+  return {
+    trace,
+    truth,
+    scene: buildScene(truth, trace.problem),
+    events: events(truth),
+    prediction,
+    divergence: prediction && divergence(prediction, truth),
+  };
+}
+
+export function useRun(trace: TraceJson | null): Run | null {
+  return useMemo(() => trace && prepareRun(trace), [trace]);
+}
+
+/** The size of an element. */
+export function useSize<E extends Element>(): [{ current: E | null }, { width: number; height: number }] {
+  const ref = useRef<E>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) {
+      return;
+    }
+    const measure = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, size];
+}
+
+export interface Player {
+  isPlaying: boolean;
+  speed: number;
+  toggle(): void;
+  stop(): void;
+  setSpeed(speed: number): void;
+}
+
+/** Plays frames by the clock. Starts from the first frame if it is at the last. */
+export function usePlayer(frame: number, frames: number, initialSpeed: number, show: (frame: number) => void): Player {
+  const [isPlaying, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState(initialSpeed);
+  const current = useRef(frame);
+  current.current = frame;
+  const callback = useRef(show);
+  callback.current = show;
+  useEffect(() => setSpeed(initialSpeed), [initialSpeed]);
+  useEffect(() => {
+    if (!isPlaying) {
+      return;
+    }
+    const clock: Clock = { startFrame: current.current, startTime: performance.now(), speed };
+    let request = requestAnimationFrame(function tick(now) {
+      const due = frameAt(clock, now, frames);
+      if (due !== current.current) {
+        callback.current(due);
+      }
+      if (due >= frames - 1) {
+        setPlaying(false);
+      } else {
+        request = requestAnimationFrame(tick);
+      }
+    });
+    return () => cancelAnimationFrame(request);
+  }, [isPlaying, speed, frames]);
+  return {
+    isPlaying,
+    speed,
+    toggle: () => {
+      if (!isPlaying && current.current >= frames - 1) {
+        callback.current(0);
+        current.current = 0;
+      }
+      setPlaying(!isPlaying);
+    },
+    stop: () => setPlaying(false),
+    setSpeed,
+  };
+}
+
+export interface Loaded<T> {
+  value: T | null;
+  error: string | null;
+  isLoading: boolean;
+}
+
+/** The result of a request that is made again when `key` changes, and cancelled when it is not needed any more. */
+export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const [state, setState] = useState<Loaded<T>>({ value: null, error: null, isLoading: key !== null });
+  useEffect(() => {
+    if (key === null) {
+      setState({ value: null, error: null, isLoading: false });
+      return;
+    }
+    const abort = new AbortController();
+    setState((old) => ({ ...old, isLoading: true }));
+    load(abort.signal).then(
+      (value) => abort.signal.aborted || setState({ value, error: null, isLoading: false }),
+      (error: unknown) => {
+        if (!abort.signal.aborted) {
+          setState((old) => ({ value: old.value, error: error instanceof Error ? error.message : String(error), isLoading: false }));
+        }
+      },
+    );
+    return () => abort.abort();
+  }, [key]);
+  return state;
+}
+
+export type Theme = "light" | "dark";
+
+export function useTheme(): [Theme, () => void] {
+  const [theme, setTheme] = useState<Theme>(initialTheme);
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    try {
+      localStorage.setItem("theme", theme);
+    } catch {
+      // Saved pages may have no storage.
+    }
+  }, [theme]);
+  return [theme, () => setTheme((old) => (old === "dark" ? "light" : "dark"))];
+}
+
+function initialTheme(): Theme {
+  let stored: string | null = null;
+  try {
+    stored = localStorage.getItem("theme");
+  } catch {
+    // As above.
+  }
+  const isDark = stored ? stored === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return isDark ? "dark" : "light";
+}

@@ -1,0 +1,106 @@
+// One picture with its tooltips, scaled to the room it has.
+
+import { useMemo, useState } from "preact/hooks";
+import { cellTip, changeText, changes, stepLabel, type TipLine } from "../model/describe.ts";
+import { percent } from "../model/format.ts";
+import type { Recording } from "../model/recording.ts";
+import type { Scene } from "../model/scene.ts";
+import { View } from "../model/view.ts";
+import { composePicture, Picture } from "../pictures/picture.tsx";
+import { useSize } from "./hooks.ts";
+
+/** Widths in pixels that pictures are composed for. */
+const NARROWEST = 380;
+const WIDEST = 1000;
+/** A picture is scaled down at most by this factor to fit the height; then it scrolls. */
+const SMALLEST = 0.72;
+
+export interface PaneProps {
+  title: string;
+  scene: Scene;
+  recording: Recording;
+  /** The recorded run, if `recording` is a prediction. */
+  truth?: Recording | null;
+  frame: number;
+  /** Number of frames of the time axis: that of the longest run in view. */
+  frames: number;
+  isTitled?: boolean;
+}
+
+export function Pane({ title, scene, recording, truth = null, frame, frames, isTitled = false }: PaneProps) {
+  const [ref, size] = useSize<HTMLDivElement>();
+  const width = Math.round(Math.min(Math.max(size.width, NARROWEST), WIDEST));
+  const composition = useMemo(() => composePicture(scene, frames, width), [scene, frames, width]);
+  const view = useMemo(() => new View(recording, frame, truth), [recording, frame, truth]);
+  const fitWidth = size.width / (composition.width + 20);
+  const fitHeight = size.height / (composition.height + 20);
+  const scale = Math.max(Math.min(fitWidth, fitHeight), Math.min(fitWidth, SMALLEST));
+  const { shown } = changes(recording, view.frame, 6);
+  const label = `${title}, ${stepLabel(view.frame, recording.steps)}. ${shown.map(changeText).join("; ")}`;
+  const [tip, setTip] = useState<Tip | null>(null);
+  return (
+    <figure class="pane">
+      {isTitled && (
+        <figcaption>
+          <b>{title}</b> <span class="step">{stepLabel(view.frame, recording.steps)}</span>
+        </figcaption>
+      )}
+      <div class="canvas" ref={ref} onPointerMove={(event) => setTip(findTip(event, recording))} onPointerLeave={() => setTip(null)}>
+        {size.width > 0 && (
+          <div class="scaled" style={{ width: `${Math.floor((composition.width + 20) * scale)}px` }}>
+            <Picture composition={composition} view={view} label={label} />
+          </div>
+        )}
+        {tip && <Tooltip tip={tip} lines={cellTip(recording, view.frame, tip.location, tip.cell)} nodes={recording.nodes} />}
+      </div>
+    </figure>
+  );
+}
+
+interface Tip {
+  x: number;
+  y: number;
+  location: "node" | "edge";
+  cell: number;
+}
+
+/** What the pointer is over: marks have the names of their probes, and the number of their cell. */
+function findTip(event: PointerEvent, recording: Recording): Tip | null {
+  const target = event.target as Element;
+  const cell = target.closest("[data-cell]")?.getAttribute("data-cell");
+  const names = target.closest("[data-probe]")?.getAttribute("data-probe")?.split(" ") ?? [];
+  const series = recording.series.find((one) => one.probes.some((probe) => names.includes(probe.name)) && one.location !== "graph");
+  if (!cell || !series) {
+    return null;
+  }
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  const location = series.location === "edge" ? "edge" : "node";
+  return { x: event.clientX - box.left, y: event.clientY - box.top, location, cell: Number(cell) };
+}
+
+function Tooltip({ tip, lines, nodes }: { tip: Tip; lines: TipLine[]; nodes: number }) {
+  const title = tip.location === "node" ? `node ${tip.cell}` : `${Math.floor(tip.cell / nodes)} \u2192 ${tip.cell % nodes}`;
+  const side = tip.x > 260 ? { right: `calc(100% - ${tip.x - 14}px)` } : { left: `${tip.x + 14}px` };
+  return (
+    <div class="tooltip" style={{ ...side, top: `${tip.y + 12}px` }}>
+      <b>{title}</b>
+      <table>
+        <tbody>
+          {lines.map(({ name, value, candidates }) => (
+            <tr key={name}>
+              <th>{name}</th>
+              <td>
+                {value}
+                {candidates.map(({ label, probability }) => (
+                  <span key={label} class="candidate">
+                    <meter min={0} max={1} value={probability} /> {label} {percent(probability)}
+                  </span>
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
