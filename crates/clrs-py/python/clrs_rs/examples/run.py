@@ -132,16 +132,17 @@ def _task(name: str, flags: argparse.Namespace, random: np.random.RandomState) -
     multiplier = clrs.CLRS_30_ALGS_SETTINGS.get(name, {"num_samples_multiplier": 1})["num_samples_multiplier"]
 
     def sets(split: str, sizes: list[int], samples: int, batch_size: int, random_pos: bool, **sampler_options: Any) -> Any:
-        streams, counts = [], 0
+        streams: list[Iterator[clrs.Feedback]] = []
+        counts = 0
         for size in sizes:
             if size < 0:
-                stream, count, spec = clrs.create_dataset(_dataset(flags.dataset_path), name, split, batch_size)
-                stream = iter(stream.as_numpy_iterator())
+                dataset, count, spec = clrs.create_dataset(_dataset(flags.dataset_path), name, split, batch_size)
+                stream = dataset.as_numpy_iterator()
             else:
                 count = clrs.CLRS30[split]["num_samples"] * samples
                 seed = int(random.randint(2**32, dtype=np.int64))
                 sampler, spec = clrs.build_sampler(name, num_samples=count, seed=seed, length=size, **sampler_options)
-                stream = iter(lambda sampler=sampler: sampler.next(batch_size), None)  # type: ignore[misc]
+                stream = _batches(sampler, batch_size)
             if random_pos:
                 stream = clrs.process_random_pos(stream, random)
             if flags.enforce_pred_as_input and name in _FIXED_ORDER:
@@ -158,6 +159,11 @@ def _task(name: str, flags: argparse.Namespace, random: np.random.RandomState) -
     validation, validation_count, _ = sets("val", [max(flags.train_lengths)], 2 * multiplier, 32, flags.random_pos, **options)
     test, test_count, spec = sets("test", [-1], 2 * multiplier, 32, False)
     return _Task(name, spec, training, validation, validation_count, test, test_count)
+
+
+def _batches(sampler: clrs.Sampler, batch_size: int) -> Iterator[clrs.Feedback]:
+    while True:
+        yield sampler.next(batch_size)
 
 
 def _dataset(path: str) -> str:
