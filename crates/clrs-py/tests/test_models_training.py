@@ -95,7 +95,7 @@ def test_predicted_trajectories_have_the_values_of_both():
     np.testing.assert_array_equal(trajectory.probabilities("pi_h")[1].reshape(6, 6).argmax(1), hint[1])
     assert "pi_h" in trajectory._repr_html_() and "of 1" in repr(trajectory)
     for algorithm in ("kmp_matcher", "heapsort", "floyd_warshall"):
-        model = clrs_rs.Model(algorithm, hidden=4, lengths=[5], val_samples=2, batch_size=2)
+        model = clrs_rs.Model(algorithm, hidden=4, lengths=[16], val_samples=2, batch_size=2)
         [report] = model.evaluate([5], count=1, trajectories=[0])
         assert algorithm in report.trajectories[0]._repr_html_()
 
