@@ -29,7 +29,7 @@ pub(crate) enum Comparison {
     },
     /// Run the same network on the same batch in both programs; compare values, time and memory
     Training(TrainingArguments),
-    /// Draw batches and train sets with the Python package and with dm-clrs; compare times
+    /// Time the Python package next to dm-clrs: batches, train sets, models, import
     Python {
         /// Only these algorithms, comma-separated
         #[arg(long, value_delimiter = ',')]

@@ -81,7 +81,8 @@ impl Origin {
             return Ok(());
         }
         let options = &sampler_options(self.options.bind(py))?;
-        Ok(SampleMemory { algorithm: find(&self.algorithm)?, size: self.length, options }.ensure_arrays_fit(batch_size as u128)?)
+        Ok(SampleMemory { algorithm: find(&self.algorithm)?, size: self.length, options }
+            .ensure_arrays_fit(batch_size as u128)?)
     }
 
     /// A sampler that continues from the state of the random stream.

@@ -156,7 +156,7 @@ def _task(name: str, flags: argparse.Namespace, random: np.random.RandomState) -
         return map(next, itertools.cycle(streams)), counts, spec
 
     training, _, _ = sets("train", lengths, -1, flags.batch_size, flags.random_pos, **options)
-    validation, validation_count, _ = sets("val", [max(flags.train_lengths)], 2 * multiplier, 32, flags.random_pos, **options)
+    validation, validation_count, _ = sets("val", [max(lengths)], 2 * multiplier, 32, flags.random_pos, **options)
     test, test_count, spec = sets("test", [-1], 2 * multiplier, 32, False)
     return _Task(name, spec, training, validation, validation_count, test, test_count)
 
