@@ -1,8 +1,9 @@
 """Trains a baseline model: ``python -m clrs_rs.examples.run``, with the flags of dm-clrs's ``clrs.examples.run``.
 
 Samples are drawn on the fly, the model is validated every ``--eval_every`` steps, the best one is saved and, at the end,
-evaluated on the benchmark's test set. Two things differ from dm-clrs 2.0.3: the sizes of the string matchers do not leak into
-the algorithms after them, and the test set is generated if it is not in ``--dataset_path``.
+evaluated on the benchmark's test set. Three things differ from dm-clrs 2.0.3: the sizes of the string matchers do not leak into
+the algorithms after them; string matchers are validated at the size that they are trained at, since a pattern may not fit into a
+smaller one, which ends dm-clrs's program; and the test set is generated if it is not in ``--dataset_path``.
 """
 
 import argparse
