@@ -1,7 +1,7 @@
 """Times the Python package next to dm-clrs, in one process: `PYTHONPATH=FOLDER python compare_python.py`.
 
-Three comparisons: `next(32)` of samplers that draw on the fly at 16 nodes, `build_sampler` of the benchmark's train sets, and the
-import. Batches of both libraries are drawn in turn, and the medians are compared.
+Four comparisons: `next(32)` of samplers that draw on the fly at 16 nodes, `build_sampler` of the benchmark's train sets, `feedback`
+and `predict` of a model, and the import. The libraries take turns, and the medians are compared.
 """
 import argparse
 import json
@@ -14,6 +14,7 @@ import time
 from reference import VERSIONS, clrs
 
 import clrs_rs
+import numpy as np
 
 NODES, BATCH = 16, 32
 
@@ -42,6 +43,46 @@ def train_set(name):
     return seconds(builds[0]), statistics.median(seconds(builds[1]) for _ in range(5))
 
 
+def models(rounds):
+    """Seconds of a training step and of a prediction: of dm-clrs, ours, and the training step of `clrs train`.
+
+    The network is the same: bfs, mpnn, hidden size 128. All batches are drawn before, except those of `clrs train`, which draws them
+    on another thread meanwhile.
+    """
+    import jax
+
+    trainer = clrs_rs.Model("bfs", processor="mpnn", lengths=[NODES], batch_size=BATCH, val_samples=1)
+    sampler, spec = clrs_rs.build_sampler("bfs", -1, length=NODES, seed=1, p=trainer.recipe["edge_probabilities"])
+    stream = clrs_rs.process_random_pos(iter(lambda: sampler.next(BATCH), None), np.random.RandomState(1))
+    batches = [next(stream) for _ in range(20)]
+    both = []
+    for library in (clrs, clrs_rs):
+        factory = library.get_processor_factory("mpnn", use_ln=True, nb_triplet_fts=0)
+        settings = {"hidden_dim": 128, "encode_hints": True, "learning_rate": 1e-3, "grad_clip_max_norm": 1.0}
+        both.append(library.models.BaselineModel([spec], [batches[0]], factory, encoder_init="xavier_on_scalars", **settings))
+        both[-1].init([batches[0].features], 42)
+    key = jax.random.PRNGKey(0)
+    theirs, ours = both
+
+    def each(call):
+        return lambda: [call(batch) for batch in batches]
+
+    # JAX returns before the loss is computed; `float` waits for it.
+    works = {
+        "feedback of dm-clrs": each(lambda batch: float(theirs.feedback(key, batch))),
+        "feedback": each(lambda batch: ours.feedback(key, batch)),
+        "step of clrs train": each(lambda _: trainer.train_step()),
+        "predict of dm-clrs": each(lambda batch: jax.block_until_ready(theirs.predict(key, batch.features)[0]["pi"].data)),
+        "predict": each(lambda batch: ours.predict(key, batch.features)),
+    }
+    times = {name: [] for name in works}
+    for _ in range(rounds + 1):
+        for name, work in works.items():
+            times[name].append(seconds(work) / len(batches))
+    # The first round compiles.
+    return {name: statistics.median(found[1:]) for name, found in times.items()}
+
+
 def imports():
     """Best time to import each library after NumPy, in fresh processes."""
     code = "import time, numpy; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
@@ -67,10 +108,16 @@ def main():
     for key, title in (("next", "next(32)"), ("train_set", "train set")):
         ratios = [theirs / ours for theirs, ours in (row[key] for row in rows)]
         print(f"{title}: median {statistics.median(ratios):.0f}x, least {min(ratios):.0f}x")
+    steps = models(rounds=3)
+    for name in ("feedback", "predict"):
+        theirs, ours = steps[f"{name} of dm-clrs"], steps[name]
+        print(f"{name} (bfs, mpnn): dm-clrs {theirs * 1e3:.1f} ms, ours {ours * 1e3:.1f} ms, {theirs / ours:.1f}x")
+    program = steps["step of clrs train"]
+    print(f"step of clrs train: {program * 1e3:.1f} ms; feedback takes {steps['feedback'] / program:.2f} of it")
     theirs, ours = imports()
     print(f"import: dm-clrs {theirs:.2f} s, ours {ours * 1e3:.0f} ms")
     if arguments.json:
-        result = {"versions": VERSIONS, "algorithms": rows, "import": [theirs, ours]}
+        result = {"versions": VERSIONS, "algorithms": rows, "models": steps, "import": [theirs, ours]}
         arguments.json.write_text(json.dumps(result, indent=1) + "\n")
 
 

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::command::{built, clrs, output, run};
+use crate::python;
 use crate::reference::Reference;
 
 #[derive(Subcommand)]
@@ -28,6 +29,15 @@ pub(crate) enum Comparison {
     },
     /// Run the same network on the same batch in both programs; compare values, time and memory
     Training(TrainingArguments),
+    /// Time the Python package next to dm-clrs: batches, train sets, models, import
+    Python {
+        /// Only these algorithms, comma-separated
+        #[arg(long, value_delimiter = ',')]
+        algorithms: Vec<String>,
+        /// Write the results to FILE as JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
     /// Measure time and recorded bytes of bfs, heapsort and `floyd_warshall` as problems grow
     Growth,
     /// Predict the time of training steps and evaluations on more cores than this machine has
@@ -135,6 +145,12 @@ impl Comparison {
             Comparison::Generation { algorithms, json } => programs("compare_generation.py", algorithms, json.as_deref()),
             Comparison::Text { json } => programs("compare_text.py", &[], json.as_deref()),
             Comparison::Training(arguments) => arguments.run(),
+            Comparison::Python { algorithms, json } => {
+                let reference = Reference::prepare()?;
+                let package = python::install(&reference)?;
+                let mut script = reference.script("compare_python.py");
+                with_arguments(script.env("PYTHONPATH", package), algorithms, json.as_deref())
+            }
             Comparison::Growth => {
                 clrs()?;
                 run(&mut Command::new(built("examples/growth")?))
@@ -148,7 +164,11 @@ impl Comparison {
 fn programs(script: &str, algorithms: &[String], json: Option<&Path>) -> Result<()> {
     let reference = Reference::prepare()?;
     let mut script = reference.script(script);
-    script.arg("--clrs").arg(clrs()?);
+    with_arguments(script.arg("--clrs").arg(clrs()?), algorithms, json)
+}
+
+/// Runs a script with the arguments that several have.
+fn with_arguments(script: &mut Command, algorithms: &[String], json: Option<&Path>) -> Result<()> {
     if !algorithms.is_empty() {
         script.arg("--algorithms").arg(algorithms.join(","));
     }
@@ -156,7 +176,7 @@ fn programs(script: &str, algorithms: &[String], json: Option<&Path>) -> Result<
         // The script runs in the root folder; the path is relative to the current one.
         script.arg("--json").arg(std::path::absolute(json)?);
     }
-    run(&mut script)
+    run(script)
 }
 
 impl TrainingArguments {

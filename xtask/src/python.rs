@@ -15,9 +15,6 @@ use crate::reference::Reference;
 /// Maximum size of the wheel in bytes.
 const MAX_WHEEL_BYTES: u64 = 20_000_000;
 
-/// Pages of the documentation whose Python listings are executed.
-const PAGES: [&str; 2] = ["docs/python.md", "docs/migration.md"];
-
 /// Builds, checks and tests. `tests` are arguments of pytest; without them, everything is tested.
 pub(crate) fn test(tests: &[String]) -> Result<()> {
     let reference = Reference::prepare()?;
@@ -37,12 +34,12 @@ pub(crate) fn test(tests: &[String]) -> Result<()> {
     }
     run(python().args(["-m", "mypy", "--cache-dir", "target/mypy", "--package", "clrs_rs"]))?;
     run(python().args(["-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "clrs_rs._core"]))?;
-    run(pytest().args(["--doctest-glob=*.md", "crates/clrs-py/tests"]).args(PAGES))?;
+    run(pytest().arg("crates/clrs-py/tests"))?;
     run(pytest().args(["--doctest-modules", "--pyargs", "clrs_rs"]))
 }
 
 /// Builds the wheel and installs it. Returns the folder that contains the package.
-fn install(reference: &Reference) -> Result<PathBuf> {
+pub(crate) fn install(reference: &Reference) -> Result<PathBuf> {
     let (wheels, package) = (root().join("target/wheels"), root().join("target/python"));
     for folder in [&wheels, &package] {
         if folder.exists() {

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::{exports, modules, package, parity, slurm, text};
+use crate::{exports, modules, package, parity, python, slurm, text};
 
 /// A stage of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -32,6 +32,8 @@ pub(crate) enum Stage {
     Text,
     /// Other programs read exported files and training metrics
     Exports,
+    /// The Python package: types, tests, equality with dm-clrs
+    Python,
     /// A sweep survives a real Slurm cluster
     Slurm,
 }
@@ -63,6 +65,7 @@ impl Stage {
             Stage::Parity => parity::compare(false, &[]),
             Stage::Text => text::compare(false, &[]),
             Stage::Exports => exports::compare(&[]),
+            Stage::Python => python::test(&[]),
             Stage::Slurm => slurm::test(),
         }
     }

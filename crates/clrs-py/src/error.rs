@@ -10,6 +10,7 @@ use clrs::score::ScoreError;
 use clrs::spec::InvalidSpec;
 use clrs::transform::TransformError;
 use clrs_store::StoreError;
+use clrs_store::memory::MemoryError;
 use pyo3::PyErr;
 
 /// The exceptions, which are defined in `clrs_rs/errors.py`: classes with several bases need Python.
@@ -23,6 +24,7 @@ mod exceptions {
     import_exception!(clrs_rs.errors, OptionError);
     import_exception!(clrs_rs.errors, ScoreError);
     import_exception!(clrs_rs.errors, StoreError);
+    import_exception!(clrs_rs.errors, TooLargeError);
     import_exception!(clrs_rs.errors, TransformError);
     import_exception!(clrs_rs.errors, UnknownAlgorithmError);
     import_exception!(clrs_rs.errors, UnknownOptionError);
@@ -51,6 +53,8 @@ pub(crate) enum Error {
     UnknownVersion(#[from] UnknownVersion),
     #[error(transparent)]
     UnknownSplit(#[from] UnknownSplit),
+    #[error("{0}")]
+    TooLarge(String),
     #[error("internal error (please report it): {0}")]
     Internal(String),
     #[error(transparent)]
@@ -66,6 +70,15 @@ impl From<BatchError> for Error {
 impl From<InvalidProblem> for Error {
     fn from(error: InvalidProblem) -> Error {
         SampleError::from(error).into()
+    }
+}
+
+impl From<MemoryError> for Error {
+    fn from(error: MemoryError) -> Error {
+        match error {
+            MemoryError::Sample(error) => error.into(),
+            error => Error::TooLarge(error.to_string()),
+        }
     }
 }
 
@@ -106,6 +119,7 @@ impl From<Error> for PyErr {
             Error::Score(_) | Error::Prediction { .. } => exceptions::ScoreError::new_err(text),
             Error::Transform(_) => exceptions::TransformError::new_err(text),
             Error::Store(error) => store_error(&error),
+            Error::TooLarge(_) => exceptions::TooLargeError::new_err(text),
             Error::Internal(_) => exceptions::InternalError::new_err(text),
         }
     }

@@ -18,6 +18,7 @@ use crate::algorithms::find;
 use crate::convert::{DataPoint, array_from_py, batch, feedback_to_py, sampler_options, spec_to_py};
 use crate::error::Error;
 use crate::parallel::detached;
+use crate::sampling::ensure_set_fits;
 
 /// Samples of one algorithm.
 #[pyclass(frozen, module = "clrs_rs._core")]
@@ -40,6 +41,7 @@ impl Samples {
         options: &Bound<'_, PyDict>,
     ) -> Result<Samples, Error> {
         let sampler = Sampler::new(find(algorithm)?, size, seed, &sampler_options(options)?)?;
+        ensure_set_fits(algorithm, size, count, options)?;
         let trajectories = detached(py, || Ok(FixedSet::new(sampler, count)?.into_trajectories()))?;
         Ok(Samples { algorithm: algorithm.into(), trajectories })
     }

@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clrs::RandomState;
 use clrs::sampling::{self, Sampler};
+use clrs_store::memory::SampleMemory;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -46,6 +47,20 @@ pub(crate) struct FixedSet {
     num_samples: usize,
 }
 
+/// Batches up to this size are drawn without an estimate of their memory, which takes longer than a usual batch.
+const SMALL_BATCH: usize = 4096;
+
+/// Rejects a number of samples that would not fit into memory.
+pub(crate) fn ensure_set_fits(
+    algorithm: &str,
+    size: usize,
+    num_samples: usize,
+    options: &Bound<'_, PyDict>,
+) -> Result<(), Error> {
+    let options = &sampler_options(options)?;
+    Ok(SampleMemory { algorithm: find(algorithm)?, size, options }.ensure_recordings_fit(num_samples as u128)?)
+}
+
 /// What the samples of a set or a stream are drawn from.
 struct Origin {
     algorithm: String,
@@ -58,6 +73,16 @@ impl Origin {
     fn new(algorithm: &str, length: usize, state: &State<'_>, options: &Bound<'_, PyDict>) -> Result<Origin, Error> {
         let options = options.copy()?.unbind();
         Ok(Origin { algorithm: algorithm.into(), length, random: random_state(state)?, options })
+    }
+
+    /// Rejects a batch that would not fit into memory as dense arrays.
+    fn ensure_batch_fits(&self, py: Python<'_>, batch_size: usize) -> Result<(), Error> {
+        if batch_size <= SMALL_BATCH {
+            return Ok(());
+        }
+        let options = &sampler_options(self.options.bind(py))?;
+        Ok(SampleMemory { algorithm: find(&self.algorithm)?, size: self.length, options }
+            .ensure_arrays_fit(batch_size as u128)?)
     }
 
     /// A sampler that continues from the state of the random stream.
@@ -82,6 +107,7 @@ impl FixedSet {
     ) -> Result<FixedSet, Error> {
         let origin = Origin::new(algorithm, length, &state, options)?;
         let sampler = origin.sampler(py)?;
+        ensure_set_fits(algorithm, length, num_samples, options)?;
         let set = detached(py, || Ok(sampling::FixedSet::new(sampler, num_samples)?))?;
         Ok(FixedSet { set: Mutex::new(set), origin, num_samples })
     }
@@ -98,12 +124,14 @@ impl FixedSet {
 
     /// All samples.
     fn all<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>, Error> {
+        self.origin.ensure_batch_fits(py, self.num_samples)?;
         let batch = detached(py, || Ok(lock(&self.set).all()?))?;
         Ok(feedback_to_py(py, batch)?)
     }
 
     /// `batch_size` samples, drawn with replacement.
     fn next<'py>(&self, py: Python<'py>, batch_size: usize) -> Result<Bound<'py, PyAny>, Error> {
+        self.origin.ensure_batch_fits(py, batch_size)?;
         let batch = detached(py, || Ok(lock(&self.set).next(batch_size)?))?;
         Ok(feedback_to_py(py, batch)?)
     }
@@ -177,6 +205,7 @@ impl Stream {
 
     /// The next `batch_size` samples.
     fn next<'py>(&self, py: Python<'py>, batch_size: usize) -> Result<Bound<'py, PyAny>, Error> {
+        self.origin.ensure_batch_fits(py, batch_size)?;
         let batch = detached(py, || Ok(lock(&self.stream).next(batch_size)?))?;
         Ok(feedback_to_py(py, batch)?)
     }

@@ -25,6 +25,17 @@ def clrs():
     return clrs
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unregister():
+    """Removes the algorithms that tests and documentation register."""
+    tables = (clrs_rs.specs._SPECS, clrs_rs.CLRS_30_ALGS_SETTINGS, clrs_rs.samplers.SAMPLERS, vars(clrs_rs.algorithms))
+    before = [set(table) for table in tables]
+    yield
+    for table, names in zip(tables, before, strict=True):
+        for name in set(table) - names:
+            del table[name]
+
+
 def assert_same_array(expected, found, message, rounded=False):
     """Same type, shape and bits; or, for values that depend on the math library, almost."""
     expected, found = np.asarray(expected), np.asarray(found)

@@ -79,7 +79,7 @@ def test_run_py_of_dm_clrs_trains_our_model_to_the_score_of_clrs_train(dataset, 
     assert theirs > 0.8
 
 
-@pytest.mark.parametrize("flags", [{"chunked_training": "true", "chunk_length": "4"}, {"algorithms": "kmp_matcher,bfs"}])
+@pytest.mark.parametrize("flags", [{"chunked_training": "true", "chunk_length": "4"}, {"algorithms": "kmp_matcher,bfs", "train_lengths": "4,16"}])
 def test_our_program_trains_in_chunks_and_on_several_algorithms(flags, dataset, tmp_path):
     small = {"train_steps": "3", "eval_every": "2", "hidden_size": "8", "batch_size": "4"}
     # The benchmark's test set of the string matcher is not in the folder, and is generated.

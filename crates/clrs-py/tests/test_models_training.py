@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -95,7 +94,7 @@ def test_predicted_trajectories_have_the_values_of_both():
     np.testing.assert_array_equal(trajectory.probabilities("pi_h")[1].reshape(6, 6).argmax(1), hint[1])
     assert "pi_h" in trajectory._repr_html_() and "of 1" in repr(trajectory)
     for algorithm in ("kmp_matcher", "heapsort", "floyd_warshall"):
-        model = clrs_rs.Model(algorithm, hidden=4, lengths=[5], val_samples=2, batch_size=2)
+        model = clrs_rs.Model(algorithm, hidden=4, lengths=[16], val_samples=2, batch_size=2)
         [report] = model.evaluate([5], count=1, trajectories=[0])
         assert algorithm in report.trajectories[0]._repr_html_()
 
@@ -137,7 +136,8 @@ def test_an_exception_of_the_callback_stops_the_run(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_stops_a_run_that_can_be_resumed(tmp_path):
     code = f"""
-import sys, clrs_rs
+import signal, sys, clrs_rs
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in processes that a shell starts in the background
 def callback(event):
     print("step", flush=True)
 try:
@@ -148,10 +148,8 @@ except KeyboardInterrupt:
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"step\n"
     os.kill(process.pid, signal.SIGINT)
-    started = time.monotonic()
-    process.stdout.read()
-    assert process.wait(timeout=60) == 3
-    assert time.monotonic() - started < 30
+    process.communicate(timeout=60)
+    assert process.returncode == 3
     state = json.loads((tmp_path / "run" / "status.json").read_text())
     assert state["status"] == "stopped" and state["step"] >= 1
     assert clrs_rs.open_run(tmp_path / "run", "last").step == state["step"]

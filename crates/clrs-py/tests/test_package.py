@@ -1,6 +1,7 @@
 """What the package promises beyond its numbers: import, processes, threads, memory, clients."""
 
 import gc
+import importlib.metadata
 import multiprocessing
 import os
 import pathlib
@@ -43,6 +44,15 @@ def test_the_program_is_installed():
     assert "did you mean `bfs`" in failed.stderr
 
 
+def test_the_wheel_has_a_console_script_and_type_hints():
+    distribution = importlib.metadata.distribution("clrs-rs")
+    [script] = distribution.entry_points.select(group="console_scripts")
+    assert (script.name, script.value) == ("clrs", "clrs_rs.__main__:main")
+    assert callable(script.load())
+    assert {"clrs_rs/py.typed", "clrs_rs/_core.pyi"} <= {str(file) for file in distribution.files}
+    assert [requirement for requirement in distribution.requires if "extra" not in requirement] == ["numpy>=1.24"]
+
+
 def batch(name, seed):
     return clrs_rs.build_sampler(name, 40, seed=seed, length=6)[0].next(5)
 
@@ -75,6 +85,27 @@ def test_a_sampler_can_be_used_by_a_forked_child():
 
 def next_of_shared():
     return shared.next(4)  # noqa: F821, set in the child
+
+
+def test_models_train_in_forked_children():
+    """With the parameters and on the samples of their parent, to the same bits."""
+    expected = train_a_little()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            found = [pool.apply_async(train_a_little) for _ in range(2)]
+            assert [result.get(timeout=120) for result in found] == [expected, expected]
+
+
+def train_a_little():
+    """Losses of a model in memory, and of a model on batches."""
+    model = clrs_rs.Model("bfs", processor="mpnn", hidden=16, lengths=[8], batch_size=8, val_samples=4)
+    losses = [model.train_step().loss for _ in range(5)]
+    sampler, spec = clrs_rs.build_sampler("bfs", 32, seed=1, length=8)
+    factory = clrs_rs.get_processor_factory("mpnn", use_ln=True, nb_triplet_fts=0)
+    model = clrs_rs.models.BaselineModel(spec, sampler.next(), factory, hidden_dim=16, encode_hints=True)
+    model.init(None, 1)
+    return losses + [float(model.feedback(step, sampler.next(8))) for step in range(5)]
 
 
 def test_threads_share_a_sampler():
@@ -193,8 +224,8 @@ assert samplers.Sampler is clrs_rs.Sampler and clrs_rs._src.samplers is samplers
 
 def test_the_public_names_are_those_of_dm_clrs(clrs):
     missing = {name for name in clrs.__all__ if not hasattr(clrs_rs, name)}
-    # Models and the text format have their own modules.
-    assert missing <= {"Model", "get_processor_factory", "clrs_text"}
+    # Text is questions and answers of the program: `clrs text`.
+    assert missing <= {"clrs_text"}
 
 
 def test_the_version_is_that_of_the_crate():

@@ -80,6 +80,9 @@ pub enum BatchError {
     Length { sample: usize, length: String, steps: usize },
 }
 
+/// Where no hint limits the lengths of samples. Far above any algorithm, and small enough that sums of lengths do not overflow.
+const MAX_STEPS_WITHOUT_HINTS: usize = 1 << 31;
+
 impl Batch {
     /// Pads samples to the longest, and to at least `min_steps` steps.
     ///
@@ -132,6 +135,30 @@ impl Batch {
             })?;
         }
         Ok(trajectories)
+    }
+
+    /// Checks that arrays have the axes of a batch: `[B, ...]`, and `[T, B, ...]` for hints. The other axes are free.
+    ///
+    /// # Errors
+    /// If there are no samples, an array has other axes, or a length is not a number of steps.
+    pub fn ensure_axes(&self) -> Result<(), BatchError> {
+        if self.lengths.is_empty() {
+            return Err(BatchError::Empty);
+        }
+        let first_hint = self.iter().find(|(probe, _)| probe.stage == Stage::Hint);
+        let steps = first_hint.map_or(MAX_STEPS_WITHOUT_HINTS, |(_, array)| array.shape.first().copied().unwrap_or(0));
+        for (probe, array) in self.iter() {
+            let time = (probe.stage == Stage::Hint).then_some(steps);
+            let mut expected: Vec<usize> = time.into_iter().chain([self.samples()]).collect();
+            expected.extend(array.shape.iter().skip(expected.len()));
+            if array.shape != expected {
+                return Err(BatchError::Shape { probe: probe.name.to_string(), expected, found: array.shape.clone() });
+            }
+        }
+        for (sample, &length) in self.lengths.iter().enumerate() {
+            node(length, steps + 1).ok_or_else(|| BatchError::Length { sample, length: length.to_string(), steps })?;
+        }
+        Ok(())
     }
 
     /// Checks the shapes of all arrays, which have these values, and returns the number of nodes and of steps.
@@ -307,6 +334,32 @@ mod tests {
             let cyclic = crate::transform::cyclic_permutations(batch).expect("permutations");
             let samples = cyclic.to_trajectories().expect("samples");
             assert_eq!(Batch::new(&samples.iter().collect::<Vec<_>>(), 0), Ok(cyclic), "{}", algorithm.name());
+        }
+    }
+
+    #[test]
+    fn ensure_axes_rejects_other_axes_and_lengths() {
+        let batch = set("bfs").all().expect("a batch");
+        assert_eq!(batch.ensure_axes(), Ok(()));
+        let index = |name: &str| batch.spec.iter().position(|probe| probe.name == name).expect("a probe");
+        let with = |change: &dyn Fn(&mut Batch)| {
+            let mut batch = batch.clone();
+            change(&mut batch);
+            batch.ensure_axes()
+        };
+        let (pi, hint) = (index("pi"), index("pi_h"));
+        let steps = batch.arrays[hint].shape[0];
+        let no_axes = with(&|batch| batch.arrays[pi].shape.clear());
+        assert_eq!(no_axes, Err(BatchError::Shape { probe: "pi".into(), expected: vec![5], found: vec![] }));
+        let samples = with(&|batch| batch.arrays[hint].shape = vec![steps, 6, 5]);
+        assert_eq!(
+            samples,
+            Err(BatchError::Shape { probe: "pi_h".into(), expected: vec![steps, 5, 5], found: vec![steps, 6, 5] })
+        );
+        assert_eq!(with(&|batch| batch.lengths.clear()), Err(BatchError::Empty));
+        for length in [0.5, f64::INFINITY, steps as f64 + 1.0] {
+            let error = with(&|batch| batch.lengths[2] = length);
+            assert_eq!(error, Err(BatchError::Length { sample: 2, length: length.to_string(), steps }));
         }
     }
 

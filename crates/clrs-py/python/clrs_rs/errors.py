@@ -24,8 +24,9 @@ __all__ = [
     "RecipeError",
     "RunError",
     "ScoreError",
-    "TrainError",
     "StoreError",
+    "TooLargeError",
+    "TrainError",
     "TransformError",
     "UnknownAlgorithmError",
     "UnknownOptionError",
@@ -90,6 +91,10 @@ class TransformError(ClrsError, ValueError):
 
 class StoreError(ClrsError, OSError):
     """A file or a directory cannot be read or written."""
+
+
+class TooLargeError(ClrsError, MemoryError):
+    """Samples do not fit into memory."""
 
 
 class InternalError(ClrsError, RuntimeError):

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clrs_rs import _core, _pytree
+from clrs_rs.errors import ClrsError
 from clrs_rs.specs import Location, OutputClass, Spec, Stage, Type
 
 __all__ = [
@@ -132,7 +133,7 @@ def _text(value: Any) -> str:
     return str(value.decode("utf-8"))
 
 
-class ProbeError(Exception):
+class ProbeError(ClrsError):
     """Probes do not match their spec."""
 
 

@@ -53,8 +53,9 @@ pub fn evaluate(truth: &Batch, predicted: &[(&str, &Array)]) -> Result<Scores, S
 /// Scores predicted hints: `predicted[i]` has the arrays `[B, ...]` predicted for step `i + 1`. Step 0 is given and not scored.
 ///
 /// # Errors
-/// As [`evaluate`], and if there are more predicted steps than the truth has.
+/// As [`evaluate`], and if the truth is malformed or has fewer steps than are predicted.
 pub fn evaluate_hints(truth: &Batch, predicted: &[Vec<(&str, &Array)>]) -> Result<Vec<HintScore>, ScoreError> {
+    truth.ensure_axes()?;
     let has_step = |step: usize| truth.lengths.iter().map(move |&length| (step as f64) < length);
     let mut scorer = HintScorer::default();
     for (i, predicted) in predicted.iter().enumerate() {

@@ -22,6 +22,8 @@
 mod evaluation;
 mod samples;
 
+use crate::batch::BatchError;
+
 pub use evaluation::{HintScore, HintScorer, Scores, evaluate, evaluate_hints};
 pub use samples::{SampleResult, check_samples, exact_match, hard_decode, validity};
 
@@ -46,4 +48,6 @@ pub enum ScoreError {
     GivenStep,
     #[error("a prediction for step {step}, but predicted steps are from 1 to {last}")]
     Step { step: usize, last: usize },
+    #[error(transparent)]
+    Batch(#[from] BatchError),
 }

@@ -50,7 +50,7 @@ impl<I: Iterator<Item = Batch>> Chunks<I> {
     /// The next chunk, or `None` after the last batch. Steps that do not fill a chunk are dropped.
     ///
     /// # Errors
-    /// If a batch has another size or other probes than the first.
+    /// If a batch is malformed, or has another size or other probes than the first.
     #[expect(
         clippy::should_implement_trait,
         reason = "fallible, and an iterator of results would have to define what follows an error"
@@ -75,6 +75,7 @@ impl<I: Iterator<Item = Batch>> Chunks<I> {
     }
 
     fn accept(&mut self, batch: Batch) -> Result<(), TransformError> {
+        batch.ensure_axes()?;
         if let Some(Open { batch: other, .. }) = self.open.front() {
             let lanes = |probe: &Probe, array: &Array| array.shape[time_axes(probe)..].to_vec();
             let same = batch.spec == other.spec

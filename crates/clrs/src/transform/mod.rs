@@ -35,6 +35,7 @@ pub use permutations::{
 pub use positions::random_positions;
 pub use predecessors::{predecessors_as_input, predecessors_as_input_spec};
 
+use crate::batch::BatchError;
 use crate::spec::DuplicateProbe;
 
 /// A transform that does not apply to a batch.
@@ -56,6 +57,8 @@ pub enum TransformError {
     NoSteps,
     #[error("batches with different sizes or probes cannot be chunked together")]
     Shapes,
+    #[error(transparent)]
+    Batch(#[from] BatchError),
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn is_permutation(probe: &Probe) -> bool {
 /// The one-hot cycle `[.., N, N]` and the mask of the first node `[.., N]` of predecessors in a linear order `[.., N]`. The
 /// pointers need not be a permutation: predictions may be any pointers. Returns `None` if one is not a node.
 pub fn cyclic_permutation(pointers: &Array) -> Option<(Array, Array)> {
-    let nodes = *pointers.shape.last()?;
+    let nodes = *pointers.shape.last().filter(|&&nodes| nodes > 0)?;
     let all: Vec<usize> = match &pointers.data {
         ArrayData::I64(cells) => cells.iter().map(|&node| usize::try_from(node).ok()).collect::<Option<_>>()?,
         ArrayData::F64(_) | ArrayData::F32(_) => return None,

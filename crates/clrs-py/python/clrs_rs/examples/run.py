@@ -1,8 +1,9 @@
 """Trains a baseline model: ``python -m clrs_rs.examples.run``, with the flags of dm-clrs's ``clrs.examples.run``.
 
 Samples are drawn on the fly, the model is validated every ``--eval_every`` steps, the best one is saved and, at the end,
-evaluated on the benchmark's test set. Two things differ from dm-clrs 2.0.3: the sizes of the string matchers do not leak into
-the algorithms after them, and the test set is generated if it is not in ``--dataset_path``.
+evaluated on the benchmark's test set. Three things differ from dm-clrs 2.0.3: the sizes of the string matchers do not leak into
+the algorithms after them; string matchers are validated at the size that they are trained at, since a pattern may not fit into a
+smaller one, which ends dm-clrs's program; and the test set is generated if it is not in ``--dataset_path``.
 """
 
 import argparse
@@ -132,16 +133,17 @@ def _task(name: str, flags: argparse.Namespace, random: np.random.RandomState) -
     multiplier = clrs.CLRS_30_ALGS_SETTINGS.get(name, {"num_samples_multiplier": 1})["num_samples_multiplier"]
 
     def sets(split: str, sizes: list[int], samples: int, batch_size: int, random_pos: bool, **sampler_options: Any) -> Any:
-        streams, counts = [], 0
+        streams: list[Iterator[clrs.Feedback]] = []
+        counts = 0
         for size in sizes:
             if size < 0:
-                stream, count, spec = clrs.create_dataset(_dataset(flags.dataset_path), name, split, batch_size)
-                stream = iter(stream.as_numpy_iterator())
+                dataset, count, spec = clrs.create_dataset(_dataset(flags.dataset_path), name, split, batch_size)
+                stream = dataset.as_numpy_iterator()
             else:
                 count = clrs.CLRS30[split]["num_samples"] * samples
                 seed = int(random.randint(2**32, dtype=np.int64))
                 sampler, spec = clrs.build_sampler(name, num_samples=count, seed=seed, length=size, **sampler_options)
-                stream = iter(lambda sampler=sampler: sampler.next(batch_size), None)  # type: ignore[misc]
+                stream = _batches(sampler, batch_size)
             if random_pos:
                 stream = clrs.process_random_pos(stream, random)
             if flags.enforce_pred_as_input and name in _FIXED_ORDER:
@@ -155,9 +157,14 @@ def _task(name: str, flags: argparse.Namespace, random: np.random.RandomState) -
         return map(next, itertools.cycle(streams)), counts, spec
 
     training, _, _ = sets("train", lengths, -1, flags.batch_size, flags.random_pos, **options)
-    validation, validation_count, _ = sets("val", [max(flags.train_lengths)], 2 * multiplier, 32, flags.random_pos, **options)
+    validation, validation_count, _ = sets("val", [max(lengths)], 2 * multiplier, 32, flags.random_pos, **options)
     test, test_count, spec = sets("test", [-1], 2 * multiplier, 32, False)
     return _Task(name, spec, training, validation, validation_count, test, test_count)
+
+
+def _batches(sampler: clrs.Sampler, batch_size: int) -> Iterator[clrs.Feedback]:
+    while True:
+        yield sampler.next(batch_size)
 
 
 def _dataset(path: str) -> str:

@@ -264,7 +264,7 @@ class BaselineModelChunked(BaselineModel):
         """Draws new parameters, and resets the optimizer and all carried states."""
         super().init(features, seed)
 
-    def feedback(self, rng_key: Any, feedback: Any, algorithm_index: Any = None) -> Any:
+    def feedback(self, rng_key: Any, feedback: Any, algorithm_index: Any = None) -> Any:  # type: ignore[override]
         """Takes a training step on a chunk and returns the loss before it."""
         return np.float32(self._chunk(rng_key, feedback, algorithm_index, update=True)[0])
 

@@ -32,7 +32,10 @@ class ScaleByAdamState(NamedTuple):
 
 
 #: Where the classes are defined in optax.
-_OPTAX = {EmptyState: ("optax._src.base", "EmptyState"), ScaleByAdamState: ("optax._src.transform", "ScaleByAdamState")}
+_OPTAX: dict[Any, tuple[str, str]] = {
+    EmptyState: ("optax._src.base", "EmptyState"),
+    ScaleByAdamState: ("optax._src.transform", "ScaleByAdamState"),
+}
 
 
 def opt_state(updates: int, mu: Any, nu: Any, clips: bool) -> tuple[Any, ...]:
@@ -87,19 +90,22 @@ def save(path: str, params: Any, state: Any) -> None:
         raise
 
 
-class _Pickler(pickle._Pickler):  # type: ignore[name-defined, misc]
-    """Writes our named tuples as those of optax, which need not be installed."""
+class _Pickler(pickle._Pickler):
+    """Writes our named tuples as those of optax, which need not be installed.
+
+    Only the pickler in Python can write the name of a class that cannot be imported; its stubs lack most methods.
+    """
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         if obj in _OPTAX:
             module, name = _OPTAX[obj]
-            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
-            self.memoize(obj)
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())  # type: ignore[attr-defined]
+            self.memoize(obj)  # type: ignore[attr-defined]
         else:
-            super().save_global(obj, name)
+            super().save_global(obj, name)  # type: ignore[misc]
 
     # The pickler for classes, in `save`.
-    dispatch = pickle._Pickler.dispatch | {type: save_global}  # type: ignore[attr-defined]
+    dispatch = pickle._Pickler.dispatch | {type: save_global}  # type: ignore[assignment]
 
 
 def load(path: str) -> tuple[dict[str, dict[str, Any]], Any]:
@@ -115,7 +121,7 @@ def load(path: str) -> tuple[dict[str, dict[str, Any]], Any]:
             raise CheckpointError(f"{path}: {error}") from None
         except Exception as error:  # damaged pickles raise anything
             raise CheckpointError(f"{path}: not a file of save_model ({error})") from error
-    params = saved.get("params") if isinstance(saved, dict) else None
+    params: Any = saved.get("params") if isinstance(saved, dict) else None
     if not _is_tree(params) or not all(isinstance(array, np.ndarray) for arrays in params.values() for array in arrays.values()):
         raise CheckpointError(f"{path}: not a file of save_model (`params` is not a dictionary of arrays by module)")
     return params, saved.get("opt_state")
@@ -212,7 +218,8 @@ _REPLACED: dict[str, dict[str, Any]] = {
     "haiku._src.data_structures": {"FlatMapping": _flat_mapping, "FlatMap": _flat_mapping, "frozendict": _flat_mapping},
     "collections": {"OrderedDict": _flat_mapping},
     "_codecs": {"encode": _encoded},
-} | {module: {name: cls} for cls, (module, name) in _OPTAX.items()}
+    **{module: {name: cls} for cls, (module, name) in _OPTAX.items()},
+}
 
 
 class _Unpickler(pickle.Unpickler):
