@@ -26,6 +26,7 @@ __all__ = [
     "ScoreError",
     "TrainError",
     "StoreError",
+    "TextError",
     "TransformError",
     "UnknownAlgorithmError",
     "UnknownOptionError",
@@ -90,6 +91,10 @@ class TransformError(ClrsError, ValueError):
 
 class StoreError(ClrsError, OSError):
     """A file or a directory cannot be read or written."""
+
+
+class TextError(ClrsError, ValueError):
+    """A text is not a question, or a trajectory cannot be expressed in a text format."""
 
 
 class InternalError(ClrsError, RuntimeError):
