@@ -6,7 +6,7 @@
 >>> graphs[0].inputs, graphs[0].hints, graphs[0].outputs
 (['pos_', 's', 'A'], ['reach_h', 'pi_h'], ['pi'])
 >>> graphs[0].pi.dtype, tuple(graphs[0].pi_h.shape)
-(torch.int64, (8, 4))
+(torch.int64, (8, 5))
 >>> batch = clrs.pyg.collate(graphs)
 >>> batch.num_graphs, batch.num_nodes, int(batch.pi.max()) >= 24
 (4, 32, True)
