@@ -25,8 +25,8 @@ def run(*arguments):
 
 @pytest.mark.parametrize("algorithm", ["bfs", "lcs_length", "task_scheduling", "bridges"])
 def test_rows_are_those_of_parquet_files(tmp_path, algorithm):
-    run("generate", algorithm, "-n", 7, "--samples", 10, "--seed", 3, "--out", tmp_path / "store", "--quiet")
-    run("export", tmp_path / "store", "--format", "parquet", "--out", tmp_path / "parquet", "--quiet")
+    run("generate", "--algorithms", algorithm, "-n", 7, "--count", 10, "--seed", 3, "--out", tmp_path / "store")
+    run("export", tmp_path / "store", "--format", "parquet", "--out", tmp_path / "parquet")
     files = [str(path) for path in (tmp_path / "parquet").glob("*.parquet")]
     expected = datasets.load_dataset("parquet", data_files=files, split="train", cache_dir=str(tmp_path / "cache"))
     found = clrs_datasets.dataset(algorithm, n=7, count=10, seed=3)
