@@ -9,6 +9,7 @@ mod command;
 mod compare;
 mod devices;
 mod exports;
+mod frameworks;
 mod fuzz;
 mod goldens;
 mod hashes;

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::{root, run};
+use crate::frameworks;
 use crate::reference::Reference;
 
 /// Maximum size of the wheel in bytes.
@@ -18,10 +19,12 @@ const MAX_WHEEL_BYTES: u64 = 20_000_000;
 /// Builds, checks and tests. `tests` are arguments of pytest; without them, everything is tested.
 pub(crate) fn test(tests: &[String]) -> Result<()> {
     let reference = Reference::prepare()?;
+    let frameworks = frameworks::prepare(&reference)?;
     let package = install(&reference)?;
+    let path = std::env::join_paths([&package, &frameworks])?;
     let python = || {
         let mut python = Command::new(reference.python());
-        python.current_dir(root()).env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1");
+        python.current_dir(root()).env("PYTHONPATH", &path).env("PYTHONDONTWRITEBYTECODE", "1");
         python
     };
     let pytest = || {

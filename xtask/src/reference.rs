@@ -49,6 +49,11 @@ impl Reference {
         &self.python
     }
 
+    /// Minor version of its Python 3.
+    pub(crate) fn version(&self) -> Result<u32> {
+        version(&self.python).with_context(|| format!("{} does not start", self.python.display()))
+    }
+
     /// A command that runs a script of `xtask/python`.
     pub(crate) fn script(&self, name: &str) -> Command {
         let mut command = Command::new(&self.python);

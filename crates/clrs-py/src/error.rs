@@ -11,6 +11,7 @@ use clrs::spec::InvalidSpec;
 use clrs::transform::TransformError;
 use clrs_store::StoreError;
 use clrs_store::memory::MemoryError;
+use clrs_text::{FormatError, TaskError, TextError, UnknownFormat};
 use pyo3::PyErr;
 
 /// The exceptions, which are defined in `clrs_rs/errors.py`: classes with several bases need Python.
@@ -24,6 +25,7 @@ mod exceptions {
     import_exception!(clrs_rs.errors, OptionError);
     import_exception!(clrs_rs.errors, ScoreError);
     import_exception!(clrs_rs.errors, StoreError);
+    import_exception!(clrs_rs.errors, TextError);
     import_exception!(clrs_rs.errors, TooLargeError);
     import_exception!(clrs_rs.errors, TransformError);
     import_exception!(clrs_rs.errors, UnknownAlgorithmError);
@@ -55,6 +57,14 @@ pub(crate) enum Error {
     UnknownSplit(#[from] UnknownSplit),
     #[error("{0}")]
     TooLarge(String),
+    #[error(transparent)]
+    Text(#[from] TextError),
+    #[error(transparent)]
+    TextFormat(#[from] FormatError),
+    #[error(transparent)]
+    UnknownTextFormat(#[from] UnknownFormat),
+    #[error(transparent)]
+    TextTask(#[from] TaskError),
     #[error("internal error (please report it): {0}")]
     Internal(String),
     #[error(transparent)]
@@ -118,6 +128,9 @@ impl From<Error> for PyErr {
             Error::Spec(_) | Error::DataPoint { .. } => exceptions::DataPointError::new_err(text),
             Error::Score(_) | Error::Prediction { .. } => exceptions::ScoreError::new_err(text),
             Error::Transform(_) => exceptions::TransformError::new_err(text),
+            Error::Text(_) | Error::TextFormat(_) | Error::UnknownTextFormat(_) | Error::TextTask(_) => {
+                exceptions::TextError::new_err(text)
+            }
             Error::Store(error) => store_error(&error),
             Error::TooLarge(_) => exceptions::TooLargeError::new_err(text),
             Error::Internal(_) => exceptions::InternalError::new_err(text),

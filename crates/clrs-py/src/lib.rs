@@ -22,6 +22,7 @@ mod program;
 mod samples;
 mod sampling;
 mod scoring;
+mod text;
 #[cfg(feature = "networks")]
 mod training;
 mod transforms;
@@ -50,6 +51,8 @@ mod _core {
     use crate::sampling::{FixedSet, Stream};
     #[pymodule_export]
     use crate::scoring::{evaluate, evaluate_hints};
+    #[pymodule_export]
+    use crate::text::{TextGenerator, TextTask, format_text};
     #[cfg(feature = "networks")]
     #[pymodule_export]
     use crate::training::{TrainedModel, Trainer, recipe, recipe_fields, recipes, train};

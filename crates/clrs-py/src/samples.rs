@@ -189,7 +189,11 @@ impl Samples {
 }
 
 impl Samples {
-    fn sample(&self, index: usize) -> PyResult<Trajectory<'_>> {
+    pub(crate) fn algorithm(&self) -> &str {
+        &self.algorithm
+    }
+
+    pub(crate) fn sample(&self, index: usize) -> PyResult<Trajectory<'_>> {
         if index >= self.trajectories.len() {
             return Err(PyIndexError::new_err(format!("sample {index} of {}", self.trajectories.len())));
         }

@@ -3,7 +3,7 @@
 ``import clrs_rs as clrs`` replaces ``import clrs``; docs/migration.md of the repository lists the differences.
 """
 
-from clrs_rs import algorithms, decoders, errors, evaluation, models, probing, processors, samplers, specs
+from clrs_rs import algorithms, clrs_text, decoders, errors, evaluation, models, probing, processors, samplers, specs, text
 from clrs_rs._core import __version__
 from clrs_rs.dataset import (
     chunkify,
@@ -95,6 +95,7 @@ __all__ = [
     "build_sampler",
     "check",
     "chunkify",
+    "clrs_text",
     "create_chunked_dataset",
     "create_dataset",
     "decoders",
@@ -121,6 +122,7 @@ __all__ = [
     "sample",
     "samplers",
     "specs",
+    "text",
     "trace",
     "train",
 ]

@@ -25,6 +25,7 @@ __all__ = [
     "RunError",
     "ScoreError",
     "StoreError",
+    "TextError",
     "TooLargeError",
     "TrainError",
     "TransformError",
@@ -95,6 +96,10 @@ class StoreError(ClrsError, OSError):
 
 class TooLargeError(ClrsError, MemoryError):
     """Samples do not fit into memory."""
+
+
+class TextError(ClrsError, ValueError):
+    """A text is not a question, or a trajectory cannot be expressed in a text format."""
 
 
 class InternalError(ClrsError, RuntimeError):

@@ -6,10 +6,10 @@
 
 import sys
 
-from clrs_rs import algorithms, dataset, decoders, evaluation, probing, processors, samplers, specs
+from clrs_rs import algorithms, clrs_text, dataset, decoders, evaluation, probing, processors, samplers, specs
 from clrs_rs.models import base as model, baselines
 
-__all__ = ["algorithms", "dataset", "decoders", "evaluation", "probing", "processors", "samplers", "specs"]
+__all__ = ["algorithms", "clrs_text", "dataset", "decoders", "evaluation", "probing", "processors", "samplers", "specs"]
 
 for _name in [name for name in sys.modules if name.partition(".")[0] == "clrs_rs"]:
     _parts = _name.split(".")
