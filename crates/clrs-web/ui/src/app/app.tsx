@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { readSaved, server, type ServerInfo } from "./data.ts";
 import { Gallery } from "./gallery.tsx";
 import { Help } from "./help.tsx";
-import { useLoaded, useTheme } from "./hooks.ts";
+import { useKeys, useLoaded, useTheme } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
 import { SavedPage } from "./savedpage.tsx";
 import { formatState, parseState, type State } from "./state.ts";
@@ -67,15 +67,7 @@ function Served({ onKey }: { onKey(key: string): boolean }) {
 }
 
 function GalleryPage({ info, onKey }: { info: ServerInfo; onKey(key: string): boolean }) {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (!event.ctrlKey && !event.metaKey && !event.altKey && onKey(event.key)) {
-        event.preventDefault();
-      }
-    };
-    addEventListener("keydown", listen);
-    return () => removeEventListener("keydown", listen);
-  });
+  useKeys((event) => onKey(event.key));
   return <Gallery info={info} />;
 }
 
@@ -88,8 +80,14 @@ function useAddress(): [State, (change: Partial<State>) => void] {
   const current = useRef(state);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
-    const listen = () => {
-      current.current = parseState(location.hash);
+    const listen = (event: HashChangeEvent) => {
+      // A delayed step may have replaced the address in the meantime.
+      clearTimeout(timer.current);
+      const { hash } = new URL(event.newURL);
+      if (location.hash !== hash) {
+        history.replaceState(null, "", hash);
+      }
+      current.current = parseState(hash);
       setState(current.current);
     };
     addEventListener("hashchange", listen);

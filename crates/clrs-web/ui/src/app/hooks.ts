@@ -55,6 +55,26 @@ export function useSize<E extends Element>(): [{ current: E | null }, { width: n
   return [ref, size];
 }
 
+/** Calls back for keys that are not meant for a form or a button. */
+export function useKeys(handle: (event: KeyboardEvent) => boolean) {
+  // Keys may come faster than effects run: the listener always finds the latest callback.
+  const latest = useRef(handle);
+  latest.current = handle;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const isRange = target instanceof HTMLInputElement && target.type === "range";
+      const isForm = target?.closest("input, textarea, select, dialog") && !isRange;
+      const isButton = event.key === " " && target?.closest("button, a, summary");
+      if (!isForm && !isButton && !event.ctrlKey && !event.metaKey && !event.altKey && latest.current(event)) {
+        event.preventDefault();
+      }
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+}
+
 export interface Player {
   isPlaying: boolean;
   speed: number;
@@ -108,30 +128,30 @@ export function usePlayer(frame: number, frames: number, initialSpeed: number, s
 export interface Loaded<T> {
   value: T | null;
   error: string | null;
+  /** Whether `value` and `error` belong to an earlier key. */
   isLoading: boolean;
 }
 
 /** The result of a request that is made again when `key` changes, and cancelled when it is not needed any more. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
-  const [state, setState] = useState<Loaded<T>>({ value: null, error: null, isLoading: key !== null });
+  const [state, setState] = useState<{ value: T | null; error: string | null; key: string | null }>({ value: null, error: null, key: null });
   useEffect(() => {
     if (key === null) {
-      setState({ value: null, error: null, isLoading: false });
+      setState({ value: null, error: null, key });
       return;
     }
     const abort = new AbortController();
-    setState((old) => ({ ...old, isLoading: true }));
     load(abort.signal).then(
-      (value) => abort.signal.aborted || setState({ value, error: null, isLoading: false }),
+      (value) => abort.signal.aborted || setState({ value, error: null, key }),
       (error: unknown) => {
         if (!abort.signal.aborted) {
-          setState((old) => ({ value: old.value, error: error instanceof Error ? error.message : String(error), isLoading: false }));
+          setState((old) => ({ value: old.value, error: error instanceof Error ? error.message : String(error), key }));
         }
       },
     );
     return () => abort.abort();
   }, [key]);
-  return state;
+  return { value: state.value, error: state.error, isLoading: state.key !== key };
 }
 
 export type Theme = "light" | "dark";
