@@ -1,10 +1,10 @@
 //! Decisions of a network on a set of samples, beside the truth.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use clrs::score::HintScore;
-use clrs::{AnyAlgorithm, Kind, Probe, SamplerOptions, Stage, Trace, Trajectories};
+use clrs::{AnyAlgorithm, Cells, Kind, Probe, SamplerOptions, Stage, Trace, Trajectories};
 use clrs_nn::data::eval_set::EvalSet;
 use clrs_nn::eval::evaluate::{EvalOptions, Steps};
 use clrs_nn::eval::metrics::{EvalError, Metrics};
@@ -114,15 +114,15 @@ pub fn overview(runs: &Runs, question: &Question, is_abandoned: &dyn Fn() -> boo
     let Opened { name, model, algorithm, samples } = open(runs, question)?;
     let per_batch = (MAX_BYTES / sample_bytes(algorithm, question, &samples)?.max(1)).clamp(1, 8);
     let all = EvalOptions::default().batch_size(per_batch).steps(question.steps);
-    let mut progress = |_: usize| if is_abandoned() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let report = model.evaluate_samples(algorithm.name(), &samples, &all.clone().hints(true), &mut progress);
+    let progress = |_: usize| if is_abandoned() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let report = model.evaluate_samples(algorithm.name(), &samples, &all.clone().hints(true), &mut { progress });
     let report = report.map_err(abandoned)?;
     let mut first_errors = vec![None; samples.len()];
     // Trajectories of the complete set might not fit into memory: a few samples at a time.
     for first in (0..samples.len()).step_by(per_batch) {
-        let part = Trajectories::from_samples(&samples, first..(first + per_batch).min(samples.len()));
+        let part = part_of(&samples, first..(first + per_batch).min(samples.len()));
         let options = all.clone().trajectories(0..part.len());
-        let part = model.evaluate_samples(algorithm.name(), &part, &options, &mut progress).map_err(abandoned)?;
+        let part = model.evaluate_samples(algorithm.name(), &part, &options, &mut { progress }).map_err(abandoned)?;
         for trajectory in &part.trajectories {
             let sample = first + trajectory.sample;
             first_errors[sample] = trajectory.first_error(samples.get(sample));
@@ -132,7 +132,7 @@ pub fn overview(runs: &Runs, question: &Question, is_abandoned: &dyn Fn() -> boo
     Ok(Overview {
         run: name,
         step: model.step,
-        processor: model.recipe.model.processor.to_string(),
+        processor: model.recipe.model.processor.clone(),
         algorithms: model.algorithms.iter().map(|algorithm| algorithm.name()).collect(),
         samples: report.results.iter().zip(first_errors).enumerate().map(describe).collect(),
         metrics: report.metrics,
@@ -154,7 +154,7 @@ pub fn decisions(runs: &Runs, question: &Question, sample: usize, is_abandoned: 
     if is_abandoned() {
         return Err(NetworkError::Abandoned);
     }
-    let one = Trajectories::from_samples(&samples, sample..sample + 1);
+    let one = part_of(&samples, sample..sample + 1);
     let options = EvalOptions::default().steps(question.steps).trajectories([0]);
     let report = model.evaluate_samples(algorithm.name(), &one, &options, &mut |_| ControlFlow::Continue(()))?;
     let predicted = report.trajectories.into_iter().next().expect("the sample was asked for");
@@ -190,6 +190,16 @@ fn open(runs: &Runs, question: &Question) -> Result<Opened, NetworkError> {
     };
     let samples = model.load(algorithm.name(), &set)?;
     Ok(Opened { name: run.name.clone(), model, algorithm, samples })
+}
+
+/// Some samples of a set, as a set of their own.
+fn part_of(samples: &Trajectories, range: Range<usize>) -> Trajectories {
+    let mut part = Trajectories::new(samples.spec().clone());
+    for sample in range.map(|sample| samples.get(sample)) {
+        let cells: Vec<Cells<'_>> = sample.iter().map(|(_, cells)| cells).collect();
+        part.push(sample.nodes(), sample.steps(), &cells).expect("a sample of the same spec");
+    }
+    part
 }
 
 fn sample_overview(

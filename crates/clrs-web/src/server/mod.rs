@@ -8,6 +8,8 @@ mod api;
 mod connection;
 mod error;
 mod guard;
+#[cfg(feature = "networks")]
+mod networks;
 mod respond;
 mod work;
 
@@ -15,9 +17,13 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clrs::Registry;
 use tokio::net::TcpListener;
+
+#[cfg(feature = "networks")]
+use crate::networks::Runs;
 
 /// What to serve, and where.
 #[derive(Clone)]
@@ -31,8 +37,13 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Largest size of a problem.
     pub max_size: usize,
+    /// How long a client may be silent: while it sends a request, between requests, and while an answer waits for it.
+    pub patience: Duration,
     /// Algorithms.
     pub registry: Registry,
+    /// Runs whose networks are shown.
+    #[cfg(feature = "networks")]
+    pub runs: Arc<Runs>,
 }
 
 impl Default for Config {
@@ -42,7 +53,10 @@ impl Default for Config {
             port: 0,
             hosts: Vec::new(),
             max_size: 128,
+            patience: Duration::from_secs(30),
             registry: Registry::builtin(),
+            #[cfg(feature = "networks")]
+            runs: Arc::new(Runs::none()),
         }
     }
 }
@@ -65,6 +79,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: axum::Router,
+    patience: Duration,
 }
 
 impl Server {
@@ -80,9 +95,9 @@ impl Server {
         };
         let listener = TcpListener::bind(wanted).await.map_err(fail)?;
         let address = listener.local_addr().map_err(fail)?;
-        let hosts = guard::Hosts::new(address, config.hosts.clone());
+        let (hosts, patience) = (guard::Hosts::new(address, config.hosts.clone()), config.patience);
         let router = guard::protect(api::router(Arc::new(api::Explorer::new(config))), hosts);
-        Ok(Server { listener, address, router })
+        Ok(Server { listener, address, router, patience })
     }
 
     /// The address to open in a browser.
@@ -94,7 +109,7 @@ impl Server {
 
     /// Answers requests until `shutdown` completes; then completes the answers that are being sent.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        connection::accept(self.listener, self.router, shutdown).await;
+        connection::accept(self.listener, self.router, self.patience, shutdown).await;
     }
 }
 

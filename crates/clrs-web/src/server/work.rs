@@ -51,6 +51,7 @@ impl Workers {
 pub(super) struct Abandoned(Arc<AtomicBool>);
 
 impl Abandoned {
+    #[cfg_attr(not(feature = "networks"), expect(dead_code, reason = "recording cannot be interrupted"))]
     pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

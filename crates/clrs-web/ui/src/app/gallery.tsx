@@ -30,7 +30,7 @@ export function Gallery({ info }: { info: ServerInfo }) {
         </p>
         {info.runs.length > 0 && (
           <p>
-            <a class="action" href={formatState({ ...DEFAULTS, page: "network", algorithm: info.algorithms.find((one) => one.trained)?.algorithm ?? "" })}>
+            <a class="action" href={formatState({ ...DEFAULTS, page: "network", algorithm: info.runs[0]?.algorithms[0] ?? "" })}>
               Watch a network
             </a>{" "}
             <a class="action" href="#/training">
