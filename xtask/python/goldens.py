@@ -20,7 +20,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a file would change")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("kinds", nargs="+", choices=["random", "scores", "transforms", "trajectories", "networks", "clrs30"])
+    parser.add_argument("kinds", nargs="+", choices=["random", "scores", "transforms", "trajectories", "text", "networks", "clrs30"])
     arguments = parser.parse_args()
 
     files, different = 0, 0

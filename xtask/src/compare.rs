@@ -20,6 +20,12 @@ pub(crate) enum Comparison {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// Time questions and answers of `clrs text` and of dm-clrs
+    Text {
+        /// Write the results to FILE as JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
     /// Run the same network on the same batch in both programs; compare values, time and memory
     Training(TrainingArguments),
     /// Measure time and recorded bytes of bfs, heapsort and `floyd_warshall` as problems grow
@@ -42,7 +48,7 @@ pub(crate) struct ScalingArguments {
     /// Numbers of threads and cores, comma-separated
     #[arg(long, default_value = "1,2,4,8,16,32")]
     threads: String,
-    /// Number of steps or evaluations of which the median is taken
+    /// Number of steps or evaluations of which the fastest counts
     #[arg(long, default_value_t = 7)]
     rounds: usize,
 }
@@ -64,8 +70,19 @@ impl ScalingArguments {
             println!("{algorithm}, {}, {size} nodes, {}:", self.processor, self.phase);
             let mut scaling = Command::new(built("examples/scaling")?);
             run(scaling.arg(&fixture).args([&self.phase, &self.rounds.to_string(), &self.threads]))?;
+            let memory = self.threads.split(',').map(|threads| self.peak_memory(&fixture, threads));
+            println!("  peak memory: {}", memory.collect::<Result<Vec<_>>>()?.join(", "));
         }
         Ok(())
+    }
+
+    /// Measured in a process for each number of threads.
+    fn peak_memory(&self, fixture: &Path, threads: &str) -> Result<String> {
+        let mut compare = Command::new(built("examples/compare")?);
+        let report = output(compare.arg(fixture).args([&self.phase, "2"]).env("RAYON_NUM_THREADS", threads))?;
+        let report: serde_json::Value = serde_json::from_str(&report)?;
+        let megabytes = report["peak_bytes"].as_f64().map_or("unknown".into(), |bytes| format!("{:.0} MB", bytes / 1e6));
+        Ok(format!("{megabytes} with {threads}"))
     }
 }
 
@@ -115,7 +132,8 @@ pub(crate) struct TrainingArguments {
 impl Comparison {
     pub(crate) fn run(&self) -> Result<()> {
         match self {
-            Comparison::Generation { algorithms, json } => generation(algorithms, json.as_deref()),
+            Comparison::Generation { algorithms, json } => programs("compare_generation.py", algorithms, json.as_deref()),
+            Comparison::Text { json } => programs("compare_text.py", &[], json.as_deref()),
             Comparison::Training(arguments) => arguments.run(),
             Comparison::Growth => {
                 clrs()?;
@@ -126,9 +144,10 @@ impl Comparison {
     }
 }
 
-fn generation(algorithms: &[String], json: Option<&Path>) -> Result<()> {
+/// Runs a script that compares the program with dm-clrs.
+fn programs(script: &str, algorithms: &[String], json: Option<&Path>) -> Result<()> {
     let reference = Reference::prepare()?;
-    let mut script = reference.script("compare_generation.py");
+    let mut script = reference.script(script);
     script.arg("--clrs").arg(clrs()?);
     if !algorithms.is_empty() {
         script.arg("--algorithms").arg(algorithms.join(","));

@@ -33,6 +33,8 @@ pub(crate) enum Reader {
     Tfds,
     /// Problems as JSON, for every algorithm
     JsonProblem,
+    /// Questions and answers in text form, for every algorithm
+    TextAnswer,
     /// Recipes and overrides of their fields
     Recipe,
     /// Checkpoints and other files of tensors
@@ -52,6 +54,7 @@ impl Reader {
             Reader::Recipe => 4096,
             // The recording of a problem is at most cubic in its size.
             Reader::JsonProblem => 256,
+            Reader::TextAnswer => 512,
         }
     }
 
@@ -69,7 +72,7 @@ impl Reader {
             Reader::NativeSet => Some("crates/clrs-store/tests/corpus/native"),
             Reader::Tfds => Some("crates/clrs-store/tests/corpus/tfds"),
             Reader::Recipe => Some("crates/clrs-nn/recipes"),
-            Reader::JsonProblem | Reader::Checkpoint => None,
+            Reader::JsonProblem | Reader::TextAnswer | Reader::Checkpoint => None,
         };
         let folders = [Some(self.corpus()), other.map(|folder| root().join(folder))];
         folders.into_iter().flatten().filter(|folder| folder.exists()).collect()

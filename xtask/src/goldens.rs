@@ -17,6 +17,8 @@ pub(crate) enum Golden {
     Transforms,
     /// A small set of every algorithm with all probes
     Trajectories,
+    /// Questions and answers of every algorithm
+    Text,
     /// Networks on small batches, for every processor and kind of probe; takes ten minutes
     Networks,
     /// Digests of the benchmark's 90 sets; takes ten minutes and 5 GB of memory
@@ -25,7 +27,8 @@ pub(crate) enum Golden {
 
 impl Golden {
     /// The kinds that take seconds.
-    pub(crate) const QUICK: [Golden; 4] = [Golden::Random, Golden::Scores, Golden::Transforms, Golden::Trajectories];
+    pub(crate) const QUICK: [Golden; 5] =
+        [Golden::Random, Golden::Scores, Golden::Transforms, Golden::Trajectories, Golden::Text];
 }
 
 /// Rewrites goldens; with `check`, fails if one would change.
@@ -37,6 +40,9 @@ pub(crate) fn record(kinds: &[Golden], check: bool) -> Result<()> {
     }
     script.arg("golden");
     let kinds = if kinds.is_empty() { Golden::value_variants() } else { kinds };
+    if kinds.contains(&Golden::Text) {
+        script.env("DM_CLRS_2_0_1", reference.version_2_0_1()?);
+    }
     script.args(kinds.iter().map(|kind| kind.to_possible_value().expect("no kind is hidden").get_name().to_owned()));
     run(&mut script)
 }

@@ -15,10 +15,12 @@ mod hashes;
 mod modules;
 mod package;
 mod parity;
+mod python;
 mod reference;
 mod sanitize;
 mod slurm;
 mod test;
+mod text;
 mod ui;
 
 use std::process::ExitCode;
@@ -103,6 +105,12 @@ enum Task {
         #[arg(long, value_delimiter = ',')]
         algorithms: Vec<String>,
     },
+    /// Build the Python package, check its types, and test it next to dm-clrs
+    Python {
+        /// Only these tests: arguments of pytest [default: all]
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        tests: Vec<String>,
+    },
     /// Install dm-clrs into a virtual environment and print the path of its Python
     Reference,
     /// Check the page of the explorer: types, unit tests, and whether its bundle is what its sources give
@@ -113,6 +121,15 @@ enum Task {
     },
     /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
     Sanitize,
+    /// Compare `clrs text` with dm-clrs, string by string
+    Text {
+        /// All sizes of the benchmark, more seeds, long streams, complete files; takes ten minutes
+        #[arg(long)]
+        full: bool,
+        /// Only samples of these algorithms, comma-separated
+        #[arg(long, value_delimiter = ',')]
+        algorithms: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -126,8 +143,10 @@ fn main() -> ExitCode {
         Task::Fuzz { reader, minutes, update } => fuzz::fuzz(reader, minutes, update),
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
+        Task::Python { tests } => python::test(&tests),
         Task::Ui { write } => ui::check(write),
         Task::Sanitize => sanitize::kernels(),
+        Task::Text { full, algorithms } => text::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),
     };
     match result {

@@ -56,6 +56,25 @@ impl Reference {
         command
     }
 
+    /// Folder with dm-clrs 2.0.1, whose formatter of texts differs. It is downloaded without dependencies, and not installed.
+    pub(crate) fn version_2_0_1(&self) -> Result<PathBuf> {
+        let folder = cache_folder()?.join("dm-clrs-2.0.1");
+        if !folder.exists() {
+            // Under another name until it is complete. Another process may be as far: both have the same files.
+            let partial = folder.with_extension(format!("{}.partial", std::process::id()));
+            let mut pip = Command::new(&self.python);
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]);
+            pip.arg("--target").arg(&partial).arg("dm-clrs==2.0.1");
+            run(&mut pip).context("cannot download dm-clrs 2.0.1; is a Python package index reachable?")?;
+            if let Err(error) = fs::rename(&partial, &folder)
+                && !folder.exists()
+            {
+                return Err(error).with_context(|| format!("cannot create {}", folder.display()));
+            }
+        }
+        Ok(folder)
+    }
+
     fn install(&self, folder: &Path) -> Result<()> {
         let base = find_python()?;
         eprintln!("installing dm-clrs into {} (takes minutes the first time)", folder.display());

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::{exports, modules, package, parity, slurm};
+use crate::{exports, modules, package, parity, slurm, text};
 
 /// A stage of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,6 +28,8 @@ pub(crate) enum Stage {
     Goldens,
     /// `clrs sample` agrees with dm-clrs
     Parity,
+    /// `clrs text` agrees with dm-clrs
+    Text,
     /// Other programs read exported files and training metrics
     Exports,
     /// A sweep survives a real Slurm cluster
@@ -59,6 +61,7 @@ impl Stage {
             }
             Stage::Goldens => goldens::record(&Golden::QUICK, true),
             Stage::Parity => parity::compare(false, &[]),
+            Stage::Text => text::compare(false, &[]),
             Stage::Exports => exports::compare(&[]),
             Stage::Slurm => slurm::test(),
         }

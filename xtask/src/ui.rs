@@ -47,11 +47,6 @@ pub(crate) struct Ui {
 }
 
 impl Ui {
-    /// Whether Node.js is installed.
-    pub(crate) fn has_node() -> bool {
-        node_version().is_some_and(|version| version >= NODE)
-    }
-
     /// Installs the packages.
     pub(crate) fn prepare() -> Result<Ui> {
         match node_version() {

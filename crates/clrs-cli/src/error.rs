@@ -28,6 +28,12 @@ impl<T> Advise<T> for Result<T, GenerateError> {
     }
 }
 
+impl<T> Advise<T> for Result<T, clrs_text::generate::GenerateError> {
+    fn advise_force(self) -> Result<T> {
+        self.map_err(|error| advise(error.is_resolved_by_replacing(), error))
+    }
+}
+
 fn advise(helps: bool, error: impl Error + Send + Sync + 'static) -> anyhow::Error {
     if helps { anyhow!("{error}; --force replaces it") } else { error.into() }
 }

@@ -123,6 +123,11 @@ fn outputs(dir: &Path) -> BTreeMap<&'static str, Vec<Value>> {
         train(dir, name, &["algorithms=bfs,minimum", seed, "processor=pgn"]);
         json(&["eval", name, "--quiet", "--algorithms", "bfs", "--json"]);
     }
+    let question = "bfs:\ns: 0, A: [[0 1 1], [1 0 0], [1 0 0]], initial_trace: [0 1 2]\ntrace | pi:\n";
+    let prediction =
+        serde_json::json!({ "question": question, "answer": "[0 0 0] | [0 0 0]", "prediction": "[0 1 0] | [0 0 1]", "size": 3 });
+    std::fs::write(dir.join("predictions.jsonl"), prediction.to_string()).expect("writable");
+    let scored = json(&["text", "score", "predictions.jsonl", "--examples", "s.jsonl", "--json"]);
     BTreeMap::from([
         ("`clrs list --json`", vec![json(&["list", "--json"])]),
         ("`clrs show ALGORITHM --json`", vec![json(&["show", "dfs", "--json"])]),
@@ -131,6 +136,10 @@ fn outputs(dir: &Path) -> BTreeMap<&'static str, Vec<Value>> {
         ("`clrs verify --json`", vec![serde_json::from_slice(&verified.stdout).expect("JSON")]),
         ("`clrs stats --json`", vec![stats]),
         ("`clrs sample ALGORITHM --digest`", vec![json(&["sample", "bfs", "--digest"])]),
+        ("`clrs text sample ALGORITHM`", vec![json(&["text", "sample", "bfs", "-n", "4"])]),
+        ("`clrs text generate --json`", vec![json(&["text", "generate", "--algorithms", "bfs", "--out", "text", "--json"])]),
+        ("`clrs text score --json`", vec![scored]),
+        ("`clrs text score --examples FILE.jsonl`", lines("s.jsonl")),
         ("`clrs weights RUN --json`", vec![json(&["weights", "a", "--json"])]),
         ("`clrs eval RUN.. --json`", vec![evaluated]),
         ("`clrs sweep plan --json`", vec![planned]),

@@ -161,7 +161,7 @@ fn one_failure_stops_nothing() {
     let lines = text(&output.stderr);
     assert_eq!((output.status.code(), lines.lines().count()), (Some(2), 3), "{lines}");
     assert!(
-        lines.contains("clrs: bfs, mpnn, seed 42: ")
+        lines.contains("clrs: bfs, mpnn, seed 42, learning_rate 1e30: ")
             && lines.ends_with("2 of 4 runs complete, 2 failed; the same command tries again\n")
     );
     let table = stdout(&run_in(dir.path(), &["sweep", "status", "s"]));
@@ -229,6 +229,98 @@ fn a_full_disk_loses_nothing() {
     assert_eq!(status(dir.path())["counts"]["complete"], 4);
 }
 
+/// None of them may take a run of another for its own, or fail because of it.
+#[test]
+fn processes_that_execute_one_sweep_share_its_runs() {
+    let dir = planned(&SWEEP.replace("seed = [1, 2]", "seed = [1, 2, 3, 4, 5]").replace("steps = 6", "steps = 2"));
+    let start = || {
+        let mut command = clrs(&["sweep", "run", "s", "--jobs", "1", "--order", "plan", "--quiet"]);
+        command.current_dir(dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+    };
+    let processes: Vec<_> = (0..4).map(|_| start()).collect();
+    for process in processes {
+        let output = process.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    assert_eq!(status(dir.path())["counts"]["complete"], 10);
+}
+
+#[test]
+fn plans_at_once_lose_no_runs() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let at = dir.path();
+    let sweep =
+        |seed: usize| SWEEP.replace("seed = [1, 2]", &format!("seed = [{seed}]")).replacen("[set]", "name = 'x'\n[set]", 1);
+    for seed in 0..4 {
+        fs::write(at.join(format!("{seed}.toml")), sweep(seed)).expect("written");
+    }
+    let start = |seed: usize| {
+        let mut command = clrs(&["sweep", "plan", &format!("{seed}.toml"), "--out", "s"]);
+        command.current_dir(at).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts")
+    };
+    let processes: Vec<_> = (0..4).map(start).collect();
+    let mut planned = 0;
+    for process in processes {
+        let output = process.wait_with_output().expect("it ends");
+        let error = text(&output.stderr);
+        assert!(output.status.success() || error.contains("s: another process plans into it"), "{error}");
+        planned += usize::from(output.status.success());
+    }
+    assert_eq!(status(at)["runs"].as_array().map(Vec::len), Some(2 * planned));
+}
+
+#[test]
+fn sizes_to_evaluate_are_checked_before_training() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (size, reason) in [("100000", "100000 nodes are too many; the limit is 65536"), ("1", "size")] {
+        let sweep = SWEEP.replace("sizes = [4]", &format!("sizes = [{size}]")).replace("'dijkstra'", "'lcs_length'");
+        fs::write(dir.path().join("sweep.toml"), sweep).expect("written");
+        let error = rejection(&run_in(dir.path(), &["sweep", "plan", "sweep.toml", "--out", "s"]));
+        assert!(error.contains("seed 1: evaluation: ") && error.contains(reason), "{error}");
+    }
+    assert!(!dir.path().join("s").exists());
+}
+
+#[test]
+fn a_run_that_cannot_be_evaluated_is_reported_as_failed_and_the_rest_is_evaluated() {
+    let dir = planned(SWEEP);
+    let run = folders(dir.path()).remove(0);
+    stdout(&run_in(dir.path(), &["sweep", "run", "s", "--task", "0", "--quiet"]));
+    let evaluations = || fs::read_dir(run.join("evals")).into_iter().flatten().count();
+    assert_eq!(evaluations(), 2);
+    fs::remove_dir_all(run.join("evals")).expect("removed");
+    let best = run.join("best.safetensors");
+    let bytes = fs::read(&best).expect("a checkpoint");
+    fs::write(&best, &bytes[..bytes.len() / 2]).expect("written");
+    assert!(rejection(&run_in(dir.path(), &["sweep", "run", "s", "--task", "0", "--quiet"])).contains("best.safetensors"));
+    let progress = &status(dir.path())["runs"][0];
+    assert_eq!(progress["state"], "failed");
+    assert!(progress["error"].as_str().is_some_and(|error| error.contains("best.safetensors")), "{progress}");
+    fs::write(&best, &bytes).expect("written");
+    stdout(&run_in(dir.path(), &["sweep", "run", "s", "--task", "0", "--quiet"]));
+    assert_eq!((&status(dir.path())["runs"][0]["state"], evaluations()), (&Value::from("complete"), 2));
+
+    fs::remove_file(run.join("config.toml")).expect("removed");
+    let error = rejection(&run_in(dir.path(), &["sweep", "run", "s", "--task", "0", "--quiet"]));
+    assert!(error.contains("has files of a run, but no config.toml; move it away"), "{error}");
+    assert_eq!(status(dir.path())["runs"][0]["state"], "failed");
+}
+
+#[test]
+fn the_copy_of_a_sweep_file_can_be_planned_again() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("small.toml"), "hidden = 8\nsteps = 6").expect("written");
+    let sweep = "recipe = 'small.toml'\n[set]\nlengths = [4]\n[grid]\nalgorithms = ['bfs']\nhidden = [8, 16]\n";
+    fs::write(dir.path().join("sweep.toml"), sweep).expect("written");
+    stdout(&run_in(dir.path(), &["sweep", "plan", "sweep.toml", "--out", "my sweep"]));
+    let again = stdout(&run_in(dir.path(), &["sweep", "plan", "my sweep/sweep.toml", "--out", "my sweep"]));
+    assert!(again.contains("has 2 runs; 2 unfinished") && again.contains("`clrs sweep run 'my sweep'`"), "{again}");
+    let status = stdout(&run_in(dir.path(), &["sweep", "status", "my sweep", "--all"]));
+    assert!(status.contains("bfs, mpnn, seed 42, hidden 8") && status.contains("hidden 16"), "{status}");
+    let long = run_in(dir.path(), &["sweep", "run", "my sweep", "--until", "9999999999999999s", "--quiet"]);
+    assert!(stdout(&long).starts_with("2 of 2 runs complete"));
+}
+
 #[test]
 fn without_slurm_a_script_can_be_written_but_not_submitted() {
     let dir = planned(SWEEP);
@@ -268,5 +360,5 @@ fn planning_says_which_runs_are_new_and_which_are_no_longer_in_the_file() {
     fs::write(dir.path().join("sweep.toml"), SWEEP.replace("seed = [1, 2]", "seed = [2, 3]")).expect("written");
     let again = stdout(&run_in(dir.path(), &["sweep", "plan", "sweep.toml", "--out", "s"]));
     assert!(again.starts_with("s: sweep `sweep` has 6 runs, 2 of them new; 6 unfinished ("), "{again}");
-    assert!(again.contains("\n2 runs of the plan are not in the sweep file, and stay planned\n"), "{again}");
+    assert!(again.contains("\n2 runs of the plan are not in the sweep file, and stay in the plan\n"), "{again}");
 }

@@ -13,3 +13,7 @@ pub mod library {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/report.md")]
 pub mod report {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/text.md")]
+pub mod text {}

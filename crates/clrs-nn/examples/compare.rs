@@ -11,7 +11,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 use clrs_kernels::messages::MessageCounts;
 use clrs_kernels::{Isa, peak};
-use clrs_nn::eval::evaluate::predict;
+use clrs_nn::eval::predict::predict;
 use clrs_nn::parity::fixture::{Differences, ParityFixture};
 use clrs_nn::parity::flops::Flops;
 use clrs_nn::train::optimizer::{Adam, AdamConfig};

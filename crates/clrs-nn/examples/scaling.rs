@@ -1,14 +1,15 @@
 //! How training and evaluation scale with cores: `scaling FIXTURE training|evaluation ROUNDS THREADS,..`.
 //!
 //! Runs the work on one thread, records the CPU time of every task of every parallel region, and predicts from it the time on each
-//! number of cores. Next to it, with as many threads: the time on the clock, if the machine has the cores, and the CPU time.
+//! number of cores. Next to it, with as many threads: the time on the clock, if the machine has the cores, and the CPU time. Each is the
+//! minimum over the rounds: other load on the machine only adds to a time.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
-use clrs_nn::eval::evaluate::predict;
+use clrs_nn::eval::predict::predict;
 use clrs_nn::exec::parallel::profile;
 use clrs_nn::parity::fixture::ParityFixture;
 use clrs_nn::train::optimizer::{Adam, AdamConfig};
@@ -64,15 +65,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let mut out = std::io::stdout().lock();
-    let predicted = |cores: u32| median(profiles.iter().map(|profile| profile.predict(cores)).collect());
-    let serial = median(profiles.iter().map(|profile| profile.serial).collect());
+    let predicted = |cores: u32| fastest(profiles.iter().map(|profile| profile.predict(cores)));
+    let serial = fastest(profiles.iter().map(|profile| profile.serial));
     writeln!(out, "  {} parallel regions, {:.2} ms between them", profiles[0].regions.len(), milliseconds(serial))?;
     writeln!(out, "  cores  predicted, ms  speed-up  clock, ms  CPU time, ms")?;
     for Measured { threads, clock, cpu, .. } in measured {
-        let clock = if clock.is_empty() { "-".into() } else { format!("{:.2}", milliseconds(median(clock))) };
+        let clock = if clock.is_empty() { "-".into() } else { format!("{:.2}", milliseconds(fastest(clock))) };
         let time = predicted(threads);
         let speed_up = predicted(1).as_secs_f64() / time.as_secs_f64();
-        let (time, cpu) = (milliseconds(time), milliseconds(median(cpu)));
+        let (time, cpu) = (milliseconds(time), milliseconds(fastest(cpu)));
         writeln!(out, "  {threads:>5}  {time:>13.2}  {speed_up:>7.1}x  {clock:>9}  {cpu:>12.2}")?;
     }
     Ok(())
@@ -104,9 +105,8 @@ impl Measured {
     }
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
+fn fastest(times: impl IntoIterator<Item = Duration>) -> Duration {
+    times.into_iter().min().unwrap_or_default()
 }
 
 fn milliseconds(time: Duration) -> f64 {

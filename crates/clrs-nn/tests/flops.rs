@@ -4,7 +4,7 @@ use std::path::Path;
 
 use burn::tensor::Device;
 use clrs_kernels::messages::MessageCounts;
-use clrs_nn::eval::evaluate::predict;
+use clrs_nn::eval::predict::predict;
 use clrs_nn::parity::fixture::ParityFixture;
 use clrs_nn::parity::flops::Flops;
 use clrs_nn::{ModelBatch, Weights, train};

@@ -3,6 +3,7 @@
 use burn::tensor::Device;
 use clrs::sampling::{Sampler, SamplerOptions, Stream};
 use clrs::{AnyAlgorithm, Registry};
+use clrs_nn::config::model::AbsentEdges;
 use clrs_nn::data::chunk::ChunkLoader;
 use clrs_nn::exec::parameters::Owner;
 use clrs_nn::train::gradients;
@@ -38,9 +39,32 @@ fn the_lstm_learns() {
     assert!(before.list().iter().any(|parameter| parameter.name == "lstm/gates/weight"));
 }
 
+/// Ordinary operations multiply messages by the adjacency matrix, as dm-clrs did; kernels take the maximum over neighbors and 0.
+#[test]
+fn absent_edges_as_zeros_are_the_same_in_kernels_and_ordinary_operations() {
+    for processor in ["pgn", "deepsets", "mpnn"] {
+        let compute = |absent_edges, fused| {
+            let config = ModelConfig { hidden: 8, processor: processor.into(), absent_edges, ..ModelConfig::default() };
+            let (mut network, parameters, batches) = network(&["bellman_ford"], &config);
+            network.fused = fused;
+            gradients(&network, &parameters, 0, &batches[0], &Device::flex(), |_| None)
+        };
+        let (loss, of_loss) = compute(AbsentEdges::Zero, true);
+        let (expected, of_expected) = compute(AbsentEdges::Zero, false);
+        assert!((loss - expected).abs() < 1e-5, "{processor}: {loss} and {expected}");
+        for (gradient, expected) in of_loss.iter().zip(&of_expected) {
+            for (value, expected) in gradient.iter().flatten().zip(expected.iter().flatten()) {
+                assert!((value - expected).abs() < 1e-5, "{processor}: {value} and {expected}");
+            }
+        }
+        let (masked, _) = compute(AbsentEdges::Masked, true);
+        assert_eq!(loss == masked, processor == "mpnn", "{processor}: {loss} and {masked}");
+    }
+}
+
 #[test]
 fn an_update_moves_the_processor_and_one_algorithm() {
-    let config = ModelConfig { hidden: 8, processor: "triplet_gmpnn".into(), ..ModelConfig::default() };
+    let config = ModelConfig { hidden: 8, processor: "triplet_gmpnn".into(), lstm: true, ..ModelConfig::default() };
     let (network, before, batches) = network(&["bfs", "insertion_sort"], &config);
     for freeze_processor in [false, true] {
         let (mut after, mut adam) = (before.clone(), Adam::new(&before));
@@ -54,6 +78,7 @@ fn an_update_moves_the_processor_and_one_algorithm() {
                 let has_gradient = of_loss[index].iter().flatten().any(|gradient| *gradient != 0.0);
                 let moves = match parameter.owner {
                     Owner::Processor => !freeze_processor && has_gradient,
+                    Owner::Lstm => has_gradient,
                     Owner::Algorithm(of) => of == task && has_gradient,
                 };
                 assert_eq!(after.values()[index] != between.0.values()[index], moves, "{}", parameter.name);

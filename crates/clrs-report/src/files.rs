@@ -5,6 +5,7 @@ use std::path::Path;
 use clrs_store::{OnExisting, create_directory, write_atomic};
 
 use crate::error::ReportError;
+use crate::figures;
 use crate::html;
 use crate::report::Report;
 use crate::tables::Format;
@@ -37,9 +38,20 @@ impl Report<'_> {
     /// Those of [`Report::ensure_free`], or if a file cannot be written.
     pub fn write(&self, folder: &Path, on_existing: OnExisting) -> Result<(), ReportError> {
         Report::ensure_free(folder, on_existing)?;
-        let [tables, figures] = ["tables", "figures"].map(|name| folder.join(name));
-        for directory in [folder, &tables, &figures] {
+        let [tables, figure_folder] = ["tables", "figures"].map(|name| folder.join(name));
+        for directory in [folder, &tables, &figure_folder] {
             create_directory(directory)?;
+        }
+        // Of an earlier report: its figures may be others.
+        for figure in figures::NAMES {
+            for extension in ["svg", "pdf", "csv", "json"] {
+                match std::fs::remove_file(figure_folder.join(format!("{figure}.{extension}"))) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(ReportError::Io { path: figure_folder, source: error });
+                    }
+                    _ => {}
+                }
+            }
         }
         let write = |path: &Path, bytes: &[u8]| write_atomic(path, OnExisting::Replace, bytes);
         for table in &self.tables {
@@ -49,7 +61,7 @@ impl Report<'_> {
         }
         for figure in &self.figures {
             let svg = figure.to_svg();
-            let path = |extension: &str| figures.join(format!("{}.{extension}", figure.name));
+            let path = |extension: &str| figure_folder.join(format!("{}.{extension}", figure.name));
             #[cfg(feature = "pdf")]
             write(
                 &path("pdf"),

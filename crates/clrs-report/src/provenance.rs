@@ -1,6 +1,7 @@
 //! What runs were started with.
 
 use clrs_nn::run::machine::Machine;
+use clrs_store::shell_quoted;
 use serde_json::Value;
 
 /// Program, command and machine of a run, as far as its directory has them.
@@ -44,21 +45,15 @@ fn command(value: &Value) -> Option<String> {
     let mut words = vec!["clrs train".to_owned()];
     for (name, flag) in [("recipe", ""), ("weights", "--weights "), ("processor_weights", "--processor-weights ")] {
         if let Some(text) = value.get(name).and_then(Value::as_str) {
-            words.push(format!("{flag}{}", quoted(text)));
+            words.push(format!("{flag}{}", shell_quoted(text.as_ref())));
         }
     }
     let algorithms = list("algorithms");
     if !algorithms.is_empty() {
-        words.push(format!("--algorithms {}", quoted(&algorithms.join(","))));
+        words.push(format!("--algorithms {}", shell_quoted(algorithms.join(",").as_ref())));
     }
-    words.extend(list("set").iter().map(|field| format!("--set {}", quoted(field))));
+    words.extend(list("set").iter().map(|field| format!("--set {}", shell_quoted(field.as_ref()))));
     Some(words.join(" "))
-}
-
-/// A word of a shell's command line.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,@+:".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

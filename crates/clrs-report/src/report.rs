@@ -180,6 +180,15 @@ fn notes(results: &Results<'_>) -> Vec<String> {
             sets.join(" and ")
         ));
     }
+    let departures = results.departures_from_paper();
+    if !departures.is_empty() {
+        let departures: Vec<String> = departures.into_iter().collect();
+        notes.push(format!(
+            "Some of these networks are not trained as the paper's were (recipe `paper-2022`): {}. Differences to the paper are not \
+             those of a reproduction.",
+            departures.join(", ")
+        ));
+    }
     notes
 }
 

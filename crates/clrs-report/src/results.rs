@@ -6,10 +6,11 @@ use clrs::clrs30::Split;
 use clrs::{AnyAlgorithm, Family, Registry};
 use clrs_nn::Recipe;
 use clrs_nn::config::data_source::DataSource;
+use clrs_nn::config::recipe;
 use clrs_nn::data::eval_set::EvalSet;
 use clrs_nn::eval::evaluate::Steps;
 
-use crate::models::{differences, display_name, identity};
+use crate::models::{differences, display_name, identity, plain, table};
 use crate::paper::{PaperModel, PaperResult, PaperTable};
 use crate::runs::{Evaluation, ReportRun, RunState};
 use crate::stats::MeanStddev;
@@ -95,6 +96,11 @@ pub struct Group {
     pub value: MeanStddev,
     /// Number of runs.
     pub runs: usize,
+}
+
+impl Group {
+    /// No run.
+    pub(crate) const EMPTY: Group = Group { value: MeanStddev { mean: 0.0, stddev: None }, runs: 0 };
 }
 
 /// What a column has on an algorithm.
@@ -205,7 +211,37 @@ impl<'r> Results<'r> {
 
     /// Names of the test sets that runs are evaluated on.
     pub fn test_sets(&self) -> BTreeSet<String> {
-        self.runs.iter().filter(|run| run.is_done()).map(|run| test_set(&run.recipe).to_string()).collect()
+        let is_evaluated = |run: &&&ReportRun| {
+            let algorithms = &run.recipe.algorithms;
+            run.is_done() && algorithms.iter().any(|algorithm| test(run, algorithm, Steps::Oracle).is_some())
+        };
+        self.runs.iter().filter(is_evaluated).map(|run| test_set(&run.recipe).to_string()).collect()
+    }
+
+    /// Whether two columns are variants of one of the paper's models: their models differ in the processor alone.
+    pub(crate) fn are_variants(&self, a: &Column, b: &Column) -> bool {
+        let without_processor = |column: &Column| {
+            let mut recipe = self.models[column.models[0]].recipe.clone();
+            recipe.model.processor.clear();
+            recipe
+        };
+        a.paper.is_some() && a.paper == b.paper && without_processor(a) == without_processor(b)
+    }
+
+    /// Fields in which models beside the paper's differ from its recipe, with their values: `hidden=32`.
+    pub(crate) fn departures_from_paper(&self) -> BTreeSet<String> {
+        let text = recipe::SHIPPED.iter().find(|(name, _)| *name == "paper-2022").map_or("", |(_, text)| text);
+        let paper = identity(&Recipe::parse(text, &[]).expect("a recipe that comes with the program"));
+        let paper = table(&paper);
+        let of_model = |model: &Model| {
+            let is_departure = |(name, value): &(&String, &toml::Value)| {
+                // The data are a note of their own.
+                !["processor", "data", "algorithms"].contains(&name.as_str()) && paper.get(*name) != Some(value)
+            };
+            let ours = table(&model.recipe);
+            ours.iter().filter(is_departure).map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>()
+        };
+        self.models.iter().filter(|model| model.paper.is_some()).flat_map(of_model).collect()
     }
 }
 

@@ -157,6 +157,11 @@ impl ReportRun {
             };
         }
         run.curves = run.noting("left out of validation curves", read_curves(folder)).unwrap_or_default();
+        if run.is_done() && !run.has_complete_curves() {
+            let metrics = folder.join("metrics.jsonl");
+            run.problems.push(format!("{}: lacks validations of the run; left out of validation curves", metrics.display()));
+            run.curves.clear();
+        }
         for stored in run.noting("its evaluations are left out", stored::read_all(folder)).unwrap_or_default() {
             match stored {
                 Ok(stored) => run.evaluations.push(stored.into()),
@@ -172,6 +177,17 @@ impl ReportRun {
     /// Whether all its training steps are taken.
     pub fn is_done(&self) -> bool {
         self.state == RunState::Done
+    }
+
+    /// Whether the validations reach from the first to the last one, for every algorithm. Early stopping ends a run with a validation.
+    fn has_complete_curves(&self) -> bool {
+        let Some(status) = RunStatus::read(&self.folder).ok().flatten() else { return false };
+        let every = self.recipe.eval_every.max(1);
+        let is_complete = |curve: &ValidationCurve| {
+            let steps = curve.points.iter().map(|point| point.step);
+            steps.clone().next_back().is_some_and(|last| last + every > status.step) && steps.count() >= status.step / every
+        };
+        self.curves.len() == self.recipe.algorithms.len() && self.curves.iter().all(is_complete)
     }
 
     /// Notes an error and what follows from it.

@@ -147,6 +147,32 @@ fn of_gat_and_gatv2_the_better_in_validation_counts() {
 }
 
 #[test]
+fn variants_of_a_model_compete_only_if_they_differ_in_the_processor_alone() {
+    let run = |processor: &str, hidden: usize, seed: u32, validation: f64| {
+        let mut run = with_curve(done("bfs", processor, seed, 0.5 + 0.01 * f64::from(seed)), validation);
+        run.recipe.model.hidden = hidden;
+        run
+    };
+    let cells = [("pgn", 4, 0.5), ("pgn", 6, 0.9), ("pgn_mask", 4, 0.4), ("pgn_mask", 6, 0.6)];
+    let runs: Vec<ReportRun> =
+        cells.into_iter().flat_map(|(processor, hidden, score)| [1, 2].map(|seed| run(processor, hidden, seed, score))).collect();
+    let report = Report::new(&runs);
+    let labels: Vec<&str> = table(&report, "win-tie-loss").rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["PGN hidden=4", "PGN hidden=6"]);
+}
+
+#[test]
+fn metrics_that_no_run_has_are_not_missing_and_departures_from_the_paper_are_noted() {
+    let runs = [done("bfs", "mpnn", 1, 0.5), planned("dfs", "mpnn", 1)];
+    let report = Report::new(&runs);
+    let metrics = &table(&report, "metrics").rows;
+    let own_stop = |row: usize| (metrics[row].cells[2].text.as_str(), metrics[row].cells[2].missing.as_str());
+    assert_eq!((own_stop(0), own_stop(1)), (("–", ""), ("", "0 of 1 runs")));
+    let note = report.notes.iter().find(|note| note.contains("not trained as the paper's were")).expect("a note");
+    assert!(note.contains("feedback=soft") && note.contains("steps=1000") && !note.contains("hidden="), "{note}");
+}
+
+#[test]
 fn tables_look_as_in_their_snapshots() {
     let runs = sweep();
     let report = Report::new(&runs);

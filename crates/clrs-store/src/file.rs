@@ -337,6 +337,18 @@ pub fn lossy_path<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S:
     serializer.serialize_str(&path.to_string_lossy())
 }
 
+/// A path or another word as a shell reads it, for commands that users copy.
+///
+/// ```
+/// assert_eq!(clrs_store::shell_quoted("runs/bfs".as_ref()), "runs/bfs");
+/// assert_eq!(clrs_store::shell_quoted("my runs".as_ref()), "'my runs'");
+/// ```
+pub fn shell_quoted(word: &Path) -> String {
+    let word = word.to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,@+:".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// Directory that a path is in.
 pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {

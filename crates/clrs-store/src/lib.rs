@@ -5,6 +5,7 @@
 //! - [`generate`], [`verify`], [`stats`], [`memory`]: generate, check and describe sets; estimate the memory of samples.
 //! - [`npz`], [`safetensors`]: dense arrays in the layout of dm-clrs.
 //! - [`parquet`]: one row per sample, for data frames and Hugging Face's `datasets`.
+//! - [`table`]: tables of texts and integers as Parquet.
 //! - [`tfds`]: the TensorFlow Datasets directories that dm-clrs's client reads; exports and imports.
 //!
 //! # Invariants
@@ -27,13 +28,15 @@ mod progress;
 pub mod safetensors;
 mod set;
 pub mod stats;
+pub mod table;
 pub mod tfds;
 pub mod verify;
 
 pub use error::{StoreError, StoreErrorKind};
 pub use export::{ExportFormat, estimate_export_bytes};
 pub use file::{
-    AtomicFile, OnExisting, create_directory, lossy_path, open_regular, read_regular, sync, write_atomic, write_atomic_durable,
+    AtomicFile, OnExisting, create_directory, lossy_path, open_regular, read_regular, shell_quoted, sync, write_atomic,
+    write_atomic_durable,
 };
 pub use native::{Header, Provenance, ReadLimits, SetReader, SetSummary, SetWriter, Shard};
 pub use progress::Progress;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use clrs::sampling::{SampleError, SizeProfile};
+use clrs::sampling::{SampleError, Sampler, SamplerOptions, SizeProfile};
 use clrs::{AnyAlgorithm, Kind, Location, Stage, training};
 use clrs_nn::config::data_source::DataSource;
 use clrs_nn::data::eval_set::EvalSet;
@@ -40,16 +40,18 @@ const BENCHMARK_TEST_SIZE: usize = 64;
 const BENCHMARK_SAMPLES: usize = 32;
 /// Samples of which the mean number of steps is taken.
 const MEASURED: usize = 8;
+/// Shapes of larger problems are extrapolated.
+const LARGEST_MEASURED: usize = 256;
 /// A training step relative to its forward pass: products in backward that are not skipped, and the optimizer.
 const TRAINING: f64 = 2.4;
 
 impl CostModel {
-    /// Estimated floating-point operations of a run: training and evaluation.
+    /// Estimated floating-point operations of the evaluations of a run.
     ///
     /// # Errors
     /// If an algorithm does not accept a size.
-    pub fn run(&mut self, recipe: &Recipe, eval: &EvalPlan, registries: &Registries) -> Result<f64, SampleError> {
-        let mut flops = self.training(recipe, registries)?;
+    pub fn evaluation(&mut self, recipe: &Recipe, eval: &EvalPlan, registries: &Registries) -> Result<f64, SampleError> {
+        let mut flops = 0.0;
         let processor = relative_cost(recipe, registries);
         for task in eval.tasks(recipe) {
             let Ok(algorithm) = registries.algorithms.find(&task.algorithm) else { continue };
@@ -93,12 +95,14 @@ impl CostModel {
         if let Some(shape) = self.shapes.get(&key) {
             return Ok(*shape);
         }
-        let profile = SizeProfile::measure(algorithm, size, MEASURED)?;
+        Sampler::new(algorithm, size, 0, &SamplerOptions::default())?;
+        let measured = size.min(LARGEST_MEASURED);
+        let (profile, scale) = (SizeProfile::measure(algorithm, measured, MEASURED)?, size as f64 / measured as f64);
         let hints = || algorithm.spec().iter().filter(|probe| probe.stage == Stage::Hint);
         let is_on_edges = |location: Location, kind: Kind| location == Location::Edge && kind != Kind::Scalar;
         let shape = Shape {
-            nodes: profile.nodes as f64,
-            steps: (f64::midpoint(profile.steps.0 as f64, profile.steps.1 as f64) - 1.0).max(1.0),
+            nodes: profile.nodes as f64 * scale,
+            steps: (f64::midpoint(profile.steps.0 as f64, profile.steps.1 as f64) - 1.0).max(1.0) * scale,
             hints: hints().count() as f64,
             edge_hints: hints().filter(|probe| is_on_edges(probe.location, probe.kind)).count() as f64,
         };

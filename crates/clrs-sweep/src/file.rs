@@ -30,6 +30,8 @@ pub struct SweepFile {
     pub name: String,
     /// The text of the file, with the name of the sweep.
     pub text: String,
+    /// Name and text of the recipe file that it names, unless the recipe comes with the program.
+    pub recipe_file: Option<(PathBuf, String)>,
     /// Every cell of the grid that is not excluded.
     pub cells: Vec<Cell>,
 }
@@ -148,7 +150,7 @@ impl SweepFile {
         read: impl FnOnce(&str) -> Result<String, SweepFileError>,
     ) -> Result<SweepFile, SweepFileError> {
         let raw: RawSweep = toml::from_str(text).map_err(|error| SweepFileError::Syntax(Box::new(error)))?;
-        let base = base_recipe(raw.recipe.as_deref(), read)?;
+        let (base, recipe_file) = base_recipe(raw.recipe.as_deref(), read)?;
         if let Some(field) = raw.set.keys().find(|field| raw.grid.contains_key(*field)) {
             return Err(SweepFileError::InGrid { section: "set", field: field.clone() });
         }
@@ -189,7 +191,7 @@ impl SweepFile {
             // A copy has another file name.
             None => format!("name = {}\n{text}", Value::String(name.into())),
         };
-        Ok(SweepFile { name: raw.name.unwrap_or_else(|| name.into()), text, cells })
+        Ok(SweepFile { name: raw.name.unwrap_or_else(|| name.into()), text, recipe_file, cells })
     }
 }
 
@@ -197,19 +199,24 @@ fn read_text(path: &Path) -> Result<String, SweepFileError> {
     String::from_utf8(read_regular(path, MAX_BYTES)?).map_err(|_| SweepFileError::Encoding(path.into()))
 }
 
-fn base_recipe(name: Option<&str>, read: impl FnOnce(&str) -> Result<String, SweepFileError>) -> Result<Recipe, SweepFileError> {
-    let Some(name) = name else { return Ok(Recipe::default()) };
-    let text = match recipe::SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-        Some((_, text)) => (*text).to_string(),
-        None => match read(name) {
-            Err(SweepFileError::Read(_)) if !name.contains(['/', '.']) => {
-                let suggestion = nearest(name, recipe::SHIPPED.iter().map(|(name, _)| *name)).map(str::to_string);
-                return Err(SweepFileError::UnknownRecipe { name: name.into(), suggestion });
-            }
-            text => text?,
-        },
+/// The recipe of a sweep, and its file unless it comes with the program.
+fn base_recipe(
+    name: Option<&str>,
+    read: impl FnOnce(&str) -> Result<String, SweepFileError>,
+) -> Result<(Recipe, Option<(PathBuf, String)>), SweepFileError> {
+    let Some(name) = name else { return Ok((Recipe::default(), None)) };
+    let parse = |text: &str| Recipe::parse(text, &[]).map_err(|source| SweepFileError::Recipe { name: name.into(), source });
+    if let Some((_, text)) = recipe::SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+        return Ok((parse(text)?, None));
+    }
+    let text = match read(name) {
+        Err(SweepFileError::Read(_)) if !name.contains(['/', '.']) => {
+            let suggestion = nearest(name, recipe::SHIPPED.iter().map(|(name, _)| *name)).map(str::to_string);
+            return Err(SweepFileError::UnknownRecipe { name: name.into(), suggestion });
+        }
+        text => text?,
     };
-    Recipe::parse(&text, &[]).map_err(|source| SweepFileError::Recipe { name: name.into(), source })
+    Ok((parse(&text)?, Some((name.into(), text))))
 }
 
 fn eval_plan(table: &toml::Table) -> Result<EvalPlan, SweepFileError> {

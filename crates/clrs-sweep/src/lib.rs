@@ -4,7 +4,7 @@
 //!
 //! | module | responsibility |
 //! |---|---|
-//! | [`file`] | sweep files: a recipe, a grid over its fields, overrides and exclusions |
+//! | [`file`](mod@file) | sweep files: a recipe, a grid over its fields, overrides and exclusions |
 //! | [`eval_plan`] | what a finished run is evaluated on |
 //! | [`plan`] | the resolved runs, in `plan.jsonl` |
 //! | [`cost`] | floating-point operations of a run, and the rate of this machine |

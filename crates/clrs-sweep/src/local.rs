@@ -111,7 +111,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Task numbers of unfinished runs.
 fn ordered(plan: &Plan, progress: &[RunProgress], order: Order) -> VecDeque<usize> {
     let unfinished = progress.iter().filter(|run| !matches!(run.state, State::Complete | State::Running));
-    let mut left: Vec<(f64, usize)> = unfinished.map(|run| (plan.runs[run.task].flops * run.fraction_left(), run.task)).collect();
+    let mut left: Vec<(f64, usize)> = unfinished.map(|run| (run.flops_left(&plan.runs[run.task]), run.task)).collect();
     left.sort_by(|a, b| match order {
         Order::Longest => b.0.total_cmp(&a.0),
         Order::Shortest => a.0.total_cmp(&b.0),

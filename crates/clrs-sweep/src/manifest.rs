@@ -26,10 +26,14 @@ impl KubernetesOptions {
     }
 }
 
+/// Names of Kubernetes have 63 characters; ours begins with `clrs-`, and pods get a suffix.
+const MAX_LABEL: usize = 40;
+
 /// The manifest of an Indexed Job whose pod K executes run K. A run that stops with a checkpoint is started again.
 pub fn kubernetes(name: &str, sweep: &Path, runs: usize, options: &KubernetesOptions) -> String {
     let KubernetesOptions { image, claim, parallelism, cpus } = options;
     let label: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let label = label[..label.len().min(MAX_LABEL)].trim_matches('-');
     let directory = sweep.file_name().map_or("sweep".into(), |name| name.to_string_lossy());
     let text = |value: &str| serde_json::to_string(value).expect("a string");
     let (image, claim, path) = (text(image), text(claim), text(&format!("/sweeps/{directory}")));

@@ -4,8 +4,10 @@
 //! number of a run (its task number) and its directory stay the same.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use clrs::sampling::SampleError;
 use clrs_nn::train::plan::{PlanError, TrainPlan};
 use clrs_nn::{Recipe, Registries};
 use clrs_store::{OnExisting, StoreError, create_directory, read_regular, write_atomic, write_atomic_durable};
@@ -35,6 +37,9 @@ pub struct PlannedRun {
     pub folder: PathBuf,
     /// Estimated floating-point operations of its training and evaluation.
     pub flops: f64,
+    /// Those of its evaluation.
+    #[serde(default)] // plans of earlier versions lack it
+    pub eval_flops: f64,
     /// What it is evaluated on.
     pub eval: EvalPlan,
     /// Its complete recipe.
@@ -58,6 +63,12 @@ pub enum PlanFileError {
     OtherSweep { path: PathBuf, name: String, other: String },
     #[error("{cell}: {source}")]
     Run { cell: String, source: Box<PlanError> },
+    #[error("{cell}: evaluation: {source}")]
+    Eval { cell: String, source: SampleError },
+    #[error("{}: another process plans into it", .0.display())]
+    InUse(PathBuf),
+    #[error("{}: {source}", .path.display())]
+    Io { path: PathBuf, source: std::io::Error },
     #[error("two cells of the grid have the same recipe: {0}")]
     Duplicate(String),
     #[error(
@@ -96,14 +107,16 @@ impl Plan {
         for Cell { recipe, eval } in &sweep.cells {
             let cell = || describe(recipe);
             ensure_trainable(recipe, registries, &mut checked)?;
-            let flops = costs.run(recipe, eval, registries).unwrap_or_default();
+            let eval_error = |source| PlanFileError::Eval { cell: cell(), source };
+            let eval_flops = costs.evaluation(recipe, eval, registries).map_err(eval_error)?;
+            let flops = costs.training(recipe, registries).unwrap_or_default() + eval_flops;
             let recipe = Recipe { data: recipe.data.clone().absolute(), ..recipe.clone() };
             let id = id(&recipe);
             let folder = folder(&recipe, &id);
             if !ids.insert(id.clone()) {
                 return Err(PlanFileError::Duplicate(cell()));
             }
-            runs.push(PlannedRun { id, folder, flops, eval: eval.clone(), recipe });
+            runs.push(PlannedRun { id, folder, flops, eval_flops, eval: eval.clone(), recipe });
         }
         Ok(Plan { name: sweep.name.clone(), runs })
     }
@@ -154,8 +167,7 @@ impl Plan {
         for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
             let run: PlannedRun = serde_json::from_str(line).map_err(|error| damaged(number + 1, reason(&error)))?;
             // Nothing outside the directory is ever written.
-            let is_inside = run.folder.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-            if !is_inside || run.id != id(&run.recipe) {
+            if !is_inside(&run.folder) || run.id != id(&run.recipe) {
                 return Err(damaged(number + 1, "the run does not match its id or directory".into()));
             }
             if !ids.insert(run.id.clone()) {
@@ -171,7 +183,11 @@ impl Plan {
     /// # Errors
     /// If a file cannot be written. An existing plan is intact then.
     pub fn write(&self, directory: &Path, sweep: &SweepFile) -> Result<(), PlanFileError> {
-        create_directory(directory)?;
+        if let Some((name, text)) = sweep.recipe_file.as_ref().filter(|(name, _)| is_inside(name)) {
+            let path = directory.join(name);
+            create_directory(path.parent().unwrap_or(directory))?;
+            write_atomic(&path, OnExisting::Replace, text.as_bytes())?;
+        }
         let header = Header { format: FORMAT, sweep: self.name.clone() };
         let mut text = serde_json::to_string(&header).expect("plain data") + "\n";
         for run in &self.runs {
@@ -188,6 +204,8 @@ impl Plan {
     /// If a run is not valid, the directory has the plan of another sweep, or it cannot be written. Nothing has changed then.
     pub fn update(directory: &Path, sweep: &SweepFile, registries: &Registries) -> Result<(Plan, usize), PlanFileError> {
         let new = Plan::new(sweep, registries)?;
+        create_directory(directory)?;
+        let _lock = lock(directory)?;
         let mut plan = match Plan::read(directory) {
             Err(PlanFileError::NoPlan(_)) => Plan { name: new.name.clone(), runs: Vec::new() },
             plan => plan?,
@@ -201,9 +219,41 @@ impl Plan {
         Ok((plan, added))
     }
 
-    /// Estimated floating-point operations of all runs.
-    pub fn flops(&self) -> f64 {
-        self.runs.iter().map(|run| run.flops).sum()
+    /// What each run is, in a few words: algorithm, processor, seed, and other fields in which runs differ.
+    pub fn labels(&self) -> Vec<String> {
+        let tables: Vec<toml::Table> = self.runs.iter().map(|run| table(&run.recipe)).collect();
+        let Some(first) = tables.first() else { return Vec::new() };
+        let is_described = |name: &str| ["algorithms", "processor", "seed", "eval_every"].contains(&name);
+        let varies = |name: &&String| !is_described(name) && tables.iter().any(|table| table[*name] != first[*name]);
+        let fields: Vec<&String> = first.keys().filter(varies).collect();
+        let label = |(run, table): (&PlannedRun, &toml::Table)| {
+            fields.iter().fold(describe(&run.recipe), |label, field| format!("{label}, {field} {}", plain(&table[*field])))
+        };
+        self.runs.iter().zip(&tables).map(label).collect()
+    }
+}
+
+impl PlannedRun {
+    /// Floating-point operations until a training step.
+    pub fn flops_at(&self, step: usize) -> f64 {
+        (self.flops - self.eval_flops) * step as f64 / self.recipe.steps.max(1) as f64
+    }
+}
+
+/// Whether a path stays inside the directory that it is relative to.
+fn is_inside(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, std::path::Component::Normal(_)))
+}
+
+/// Two plans at once would lose the runs of one.
+fn lock(directory: &Path) -> Result<File, PlanFileError> {
+    let path = directory.join("lock");
+    let io = |source| PlanFileError::Io { path: path.clone(), source };
+    let file = File::options().create(true).append(true).open(&path).map_err(io)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(PlanFileError::InUse(directory.into())),
+        Err(std::fs::TryLockError::Error(source)) => Err(io(source)),
     }
 }
 
@@ -237,12 +287,8 @@ pub fn describe(recipe: &Recipe) -> String {
     format!("{algorithms}, {}, seed {}", recipe.model.processor, recipe.seed)
 }
 
-/// Hash of a recipe. Fields that have their default values do not count, so a new field of a later version does not change it.
 fn id(recipe: &Recipe) -> String {
-    let table = |recipe: &Recipe| toml::Table::try_from(recipe).expect("a recipe is a TOML table");
-    let (table, defaults) = (table(recipe), table(&Recipe::default()));
-    let fields: toml::Table = table.into_iter().filter(|(name, value)| defaults.get(name) != Some(value)).collect();
-    blake3::hash(fields.to_string().as_bytes()).to_hex()[..12].into()
+    recipe.content_hash()[..12].into()
 }
 
 /// A name that tells a person which run it is, and the id.
@@ -254,8 +300,21 @@ fn folder(recipe: &Recipe, id: &str) -> PathBuf {
     Path::new(RUNS).join(format!("{algorithms}-{}-seed{}-{id}", recipe.model.processor, recipe.seed))
 }
 
+/// A value in a few characters.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        #[expect(clippy::cast_possible_truncation, reason = "recipes have f32 values, which print shorter")]
+        toml::Value::Float(number) => format!("{:?}", *number as f32),
+        toml::Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+fn table(recipe: &Recipe) -> toml::Table {
+    toml::Table::try_from(recipe).expect("a recipe is a TOML table")
+}
+
 fn differing_fields(a: &Recipe, b: &Recipe) -> Vec<String> {
-    let table = |recipe: &Recipe| toml::Table::try_from(recipe).expect("a recipe is a TOML table");
     let (a, b) = (table(a), table(b));
     a.iter().filter(|(name, value)| b.get(*name) != Some(value)).map(|(name, _)| format!("`{name}`")).collect()
 }

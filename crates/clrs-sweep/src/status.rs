@@ -7,6 +7,7 @@ use clrs_nn::run::status::{BestValidation, RunStatus, Status};
 use serde::Serialize;
 
 use crate::plan::{Plan, PlannedRun};
+use crate::worker::WorkError;
 
 /// State of a run in a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -100,6 +101,9 @@ impl RunProgress {
             Err(error) => return failed(error.to_string(), progress),
         };
         (progress.step, progress.best, progress.updated) = (status.step, status.best, Some(status.updated));
+        if status.step > 0 && !is_run(&folder) {
+            return failed(WorkError::NoRecipe(run.folder.clone()).to_string(), progress);
+        }
         progress.error = status.error;
         progress.state = match status.status {
             Status::Running => State::Running,
@@ -107,6 +111,7 @@ impl RunProgress {
             Status::Done => match run.eval.missing(&folder, &run.recipe) {
                 Ok(missing) if missing.is_empty() => State::Complete,
                 Ok(_) if RunStatus::is_locked(&folder) => State::Running,
+                Ok(_) if progress.error.is_some() => State::Failed,
                 Ok(_) => State::Trained,
                 Err(error) => return failed(error.to_string(), progress),
             },
@@ -120,11 +125,11 @@ impl RunProgress {
         progress
     }
 
-    /// The fraction of its training that is left. What is only to be evaluated counts as little.
-    pub fn fraction_left(&self) -> f64 {
+    /// The floating-point operations of a run that are left.
+    pub fn flops_left(&self, run: &PlannedRun) -> f64 {
         match self.state {
             State::Complete => 0.0,
-            _ => 1.0 - 0.99 * self.step as f64 / self.steps.max(1) as f64,
+            _ => run.flops - run.flops_at(self.step),
         }
     }
 }

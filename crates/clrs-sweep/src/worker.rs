@@ -100,6 +100,8 @@ pub enum WorkError {
     Eval(#[from] EvalError),
     #[error("{}: contains a run of another recipe than planned; move it away, and the planned run starts anew", .0.display())]
     OtherRecipe(PathBuf),
+    #[error("{}: has files of a run, but no config.toml; move it away, and the planned run starts anew", .0.display())]
+    NoRecipe(PathBuf),
 }
 
 impl Worker {
@@ -115,61 +117,66 @@ impl Worker {
     pub fn execute(&self, run: &PlannedRun, on_event: &mut dyn FnMut(RunEvent) -> ControlFlow<()>) -> Result<Outcome, WorkError> {
         match self.try_execute(run, on_event) {
             Err(WorkError::Run(RunError::InUse(_))) => Ok(Outcome::InUse),
+            Err(WorkError::Run(RunError::Occupied(_))) => Err(WorkError::NoRecipe(self.directory.join(&run.folder))),
             outcome => outcome,
         }
     }
 
     fn try_execute(&self, run: &PlannedRun, on_event: &mut dyn FnMut(RunEvent) -> ControlFlow<()>) -> Result<Outcome, WorkError> {
         let folder = self.directory.join(&run.folder);
-        if is_run(&folder) && read_recipe(&folder)? != run.recipe {
-            return Err(WorkError::OtherRecipe(folder));
-        }
-        let is_trained = RunStatus::read(&folder)?.is_some_and(|status| status.status == Status::Done);
-        if !is_trained && self.train(run, &folder, on_event)? == StopReason::Stopped {
-            return Ok(Outcome::Stopped);
-        }
-        if is_trained && run.eval.missing(&folder, &run.recipe)?.is_empty() {
+        // Complete runs may be on a file system that cannot be written.
+        if is_trained(run, &folder)? && run.eval.missing(&folder, &run.recipe)?.is_empty() {
             return Ok(Outcome::AlreadyComplete);
         }
-        self.evaluate(run, &folder, on_event)
+        // One lock from here to the end: another process must not begin between training and evaluation.
+        let mut lock = RunLock::create(&folder)?;
+        if !is_trained(run, &folder)? {
+            let (reason, kept) = self.train(run, lock, on_event)?;
+            if reason == StopReason::Stopped {
+                return Ok(Outcome::Stopped);
+            }
+            lock = kept;
+        }
+        let outcome = self.evaluate(run, lock.path(), on_event);
+        let error = outcome.as_ref().err().map(ToString::to_string);
+        RunStatus::set_error(&folder, error)?;
+        outcome
     }
 
     fn train(
         &self,
         run: &PlannedRun,
-        folder: &Path,
+        lock: RunLock,
         on_event: &mut dyn FnMut(RunEvent) -> ControlFlow<()>,
-    ) -> Result<StopReason, WorkError> {
+    ) -> Result<(StopReason, RunLock), WorkError> {
         let plan = TrainPlan::new(run.recipe.clone(), &self.registries)?.with_sets(&self.sets);
-        let lock = if is_run(folder) { Some(RunLock::acquire(folder)?) } else { None };
         let mut trainer = Trainer::new(plan, &self.device)?;
-        let mut directory = match lock {
-            Some(lock) => {
-                trainer.resume(folder)?;
-                RunDir::open(lock, trainer.state().step)?
-            }
-            None => RunDir::create(folder, &provenance(run))?,
+        let mut directory = if is_run(lock.path()) {
+            trainer.resume(lock.path())?;
+            RunDir::open(lock, trainer.state().step)?
+        } else {
+            RunDir::create_locked(lock, &provenance(run))?
         };
         if on_event(RunEvent::Started { step: trainer.state().step }).is_break() && trainer.state().step > 0 {
-            return Ok(StopReason::Stopped);
+            return Ok((StopReason::Stopped, directory.into_lock()));
         }
         let reason = trainer.run(&mut directory, &mut |event| match event {
             Event::Step(report) => on_event(RunEvent::Step { step: report.step, loss: report.loss() }),
             Event::Validation { report, .. } => on_event(RunEvent::Validated { score: report.score }),
             _ => on_event(RunEvent::Working),
         });
-        Ok(reason?)
+        Ok((reason?, directory.into_lock()))
     }
 
+    /// Evaluates what is missing. An evaluation that fails does not stop the others.
     fn evaluate(
         &self,
         run: &PlannedRun,
         folder: &Path,
         on_event: &mut dyn FnMut(RunEvent) -> ControlFlow<()>,
     ) -> Result<Outcome, WorkError> {
-        let _lock = RunLock::acquire(folder)?;
         let missing = run.eval.missing(folder, &run.recipe)?;
-        let (total, mut done) = (missing.len(), 0);
+        let (total, mut done, mut failed) = (missing.len(), 0, None);
         for checkpoint in [CheckpointName::Best, CheckpointName::Last] {
             let tasks: Vec<_> = missing.iter().filter(|task| task.checkpoint == checkpoint).collect();
             if tasks.is_empty() {
@@ -185,7 +192,8 @@ impl Worker {
                 let report = model.evaluate(&task.algorithm, &task.set, &options, &mut |_| on_event(RunEvent::Working));
                 match report {
                     Err(EvalError::Stopped) => return Ok(Outcome::Stopped),
-                    report => model.store(&task.algorithm, &task.set, &report?)?,
+                    Err(error) => failed = failed.or(Some(error)),
+                    Ok(report) => model.store(&task.algorithm, &task.set, &report)?,
                 }
                 done += 1;
                 if on_event(RunEvent::Evaluated { done, total }).is_break() && done < total {
@@ -193,8 +201,22 @@ impl Worker {
                 }
             }
         }
-        Ok(Outcome::Completed)
+        match failed {
+            Some(error) => Err(error.into()),
+            None => Ok(Outcome::Completed),
+        }
     }
+}
+
+/// Whether a directory contains the run, with all its training steps.
+fn is_trained(run: &PlannedRun, folder: &Path) -> Result<bool, WorkError> {
+    if !is_run(folder) {
+        return Ok(false);
+    }
+    if read_recipe(folder)? != run.recipe {
+        return Err(WorkError::OtherRecipe(folder.into()));
+    }
+    Ok(RunStatus::read(folder)?.is_some_and(|status| status.status == Status::Done))
 }
 
 /// Contents of `provenance.json`.

@@ -94,6 +94,7 @@ mod tests {
     fn the_bundle_is_small_and_fits_into_a_page() {
         assert!(SCRIPT.len() + PICTURE_CSS.len() + PAGE_CSS.len() < 200_000);
         assert!(!SCRIPT.contains("</script") && !PICTURE_CSS.contains("</style") && !PAGE_CSS.contains("</style"));
-        assert!(!served().contains("{{"));
+        // The program has the template, too, for pages that it saves.
+        assert!(!served().replace(SCRIPT, "").contains("{{"));
     }
 }

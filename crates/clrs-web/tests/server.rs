@@ -40,7 +40,9 @@ impl Running {
 
     fn post(&self, body: &str) -> Answer {
         let (address, length) = (self.address, body.len());
-        self.ask(&format!("POST /api/trace HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"))
+        self.ask(&format!(
+            "POST /api/trace HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))
     }
 
     /// Sends bytes and reads until the server closes the connection.
@@ -101,7 +103,11 @@ fn the_page_allows_its_own_script_and_nothing_else() {
     assert_eq!(page.status, 200);
     assert!(page.text().starts_with("<!doctype html>"));
     let policy = page.head.lines().find(|line| line.starts_with("content-security-policy:")).expect("a policy").to_owned();
-    assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'sha256-") && policy.contains("frame-ancestors 'none'"));
+    assert!(
+        policy.contains("default-src 'none'")
+            && policy.contains("script-src 'sha256-")
+            && policy.contains("frame-ancestors 'none'")
+    );
     assert!(!policy.contains("unsafe") && !policy.contains('*'));
     for header in ["x-content-type-options: nosniff", "x-frame-options: deny", "cross-origin-resource-policy: same-origin"] {
         assert!(page.head.contains(header), "{header}");
@@ -185,7 +191,10 @@ fn no_part_of_a_request_is_a_path() {
         assert_eq!(answer.status, 404, "{path}");
         assert!(answer.body.len() < 300 && !answer.text().contains("root:"), "{path}: {}", answer.text());
     }
-    assert_eq!(server.ask(format!("DELETE /api/trace HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address)).status, 404);
+    assert_eq!(
+        server.ask(format!("DELETE /api/trace HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.address)).status,
+        404
+    );
 }
 
 #[test]
@@ -213,11 +222,13 @@ fn what_is_too_large_is_refused_before_any_work() {
 fn malformed_requests_are_errors_of_one_line() {
     let server = start();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/json_problem");
-    let mut bodies: Vec<String> = ["", "{", "[]", "null", "1e999", r#"{"algorithm": 1}"#, "\u{0}", "{\"a\":".repeat(9999).as_str()]
-        .map(str::to_owned)
-        .into();
+    let mut bodies: Vec<String> =
+        ["", "{", "[]", "null", "1e999", r#"{"algorithm": 1}"#, "\u{0}", "{\"a\":".repeat(9999).as_str()]
+            .map(str::to_owned)
+            .into();
     let files = std::fs::read_dir(corpus).into_iter().flatten().flatten();
-    for text in files.filter_map(|file| std::fs::read(file.path()).ok()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()) {
+    for text in files.filter_map(|file| std::fs::read(file.path()).ok()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    {
         for algorithm in Registry::builtin().iter().map(|algorithm| algorithm.name()).chain(["", "nothing"]) {
             bodies.push(format!(r#"{{"algorithm": "{algorithm}", "problem": {text}}}"#));
         }
@@ -231,7 +242,17 @@ fn malformed_requests_are_errors_of_one_line() {
             assert!(!error.is_empty() && error.len() < 2000 && !error.contains('\n'), "{error}");
         }
     }
-    for query in ["size=x", "size=-1", "seed=4294967296", "set=p", "set=p%3D2&set=p%3D3", "set=nothing%3D1", "color=red", "size=0", "%ff=%fe"] {
+    for query in [
+        "size=x",
+        "size=-1",
+        "seed=4294967296",
+        "set=p",
+        "set=p%3D2&set=p%3D3",
+        "set=nothing%3D1",
+        "color=red",
+        "size=0",
+        "%ff=%fe",
+    ] {
         assert_eq!(server.get(&format!("/api/trace?algorithm=bfs&{query}")).status, 400, "{query}");
     }
     for junk in ["\r\n\r\n", "GET", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n", "GET / HTTP/1.1\r\nHost\r\n\r\n"] {

@@ -29,6 +29,8 @@ pub trait Algorithm: Probes + Send + Sync {
     const EDGE_PROBABILITY_SCALE: f64 = 1.0;
     /// Probes that `clrs30@1.0.0` does not have.
     const ADDED_SINCE_1_0_0: &'static [&'static str] = &[];
+    /// Hints that the text form traces. If empty, it traces the hints that are named after outputs, such as `pi_h` of `pi`.
+    const TEXT_TRACE: &'static [&'static str] = &[];
     /// The problem that the algorithm solves.
     type Problem: Problem;
     /// The benchmark's distribution of problems.
@@ -186,6 +188,8 @@ pub trait AnyAlgorithm: Send + Sync {
     fn edge_probability_scale(&self) -> f64;
     /// See [`Algorithm::ADDED_SINCE_1_0_0`].
     fn added_since_1_0_0(&self) -> &'static [&'static str];
+    /// See [`Algorithm::TEXT_TRACE`].
+    fn text_trace(&self) -> &'static [&'static str];
     /// The probes.
     fn spec(&self) -> &'static [Probe];
     /// See [`Algorithm::max_steps`].
@@ -238,6 +242,10 @@ impl<A: Algorithm> AnyAlgorithm for A {
 
     fn added_since_1_0_0(&self) -> &'static [&'static str] {
         A::ADDED_SINCE_1_0_0
+    }
+
+    fn text_trace(&self) -> &'static [&'static str] {
+        A::TEXT_TRACE
     }
 
     fn spec(&self) -> &'static [Probe] {

@@ -3,9 +3,11 @@
 //! `B` is the number of samples, `T` the largest number of steps, and `...` is `[N]` for nodes, `[N, N]` for edges, and nothing
 //! for graphs, with one more axis for the classes of a categorical.
 
-use crate::column::Cells;
+use std::borrow::Cow;
+
+use crate::column::{Cells, Column, MAX_NODES};
 use crate::spec::{DType, Kind, Location, Probe, Spec, Stage};
-use crate::trajectory::Trajectory;
+use crate::trajectory::{Trajectories, TrajectoriesError, Trajectory};
 
 /// A dense array.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,17 @@ pub enum ArrayData {
     F64(Vec<f64>),
     F32(Vec<f32>),
     I64(Vec<i64>),
+}
+
+impl Array {
+    /// The elements as `f64`.
+    pub fn to_f64(&self) -> Cow<'_, [f64]> {
+        match &self.data {
+            ArrayData::F64(data) => Cow::Borrowed(data),
+            ArrayData::F32(data) => Cow::Owned(data.iter().map(|&x| f64::from(x)).collect()),
+            ArrayData::I64(data) => Cow::Owned(data.iter().map(|&x| x as f64).collect()),
+        }
+    }
 }
 
 /// Samples of one size as dense arrays.
@@ -57,6 +70,14 @@ pub enum BatchError {
     Empty,
     #[error("the samples of a batch must have the same size, found {0} and {1} nodes")]
     Sizes(usize, usize),
+    #[error("{0} nodes; a sample has from 1 to {MAX_NODES}")]
+    Nodes(usize),
+    #[error("`{probe}` has shape {found:?}, expected {expected:?}")]
+    Shape { probe: String, expected: Vec<usize>, found: Vec<usize> },
+    #[error("`{probe}` has an invalid value in sample {sample}")]
+    Value { probe: String, sample: usize },
+    #[error("sample {sample} has {length} steps, and hints have {steps}")]
+    Length { sample: usize, length: String, steps: usize },
 }
 
 impl Batch {
@@ -84,6 +105,55 @@ impl Batch {
         let steps = samples.iter().map(Trajectory::steps).fold(min_steps, usize::max);
         let cells: Vec<Cells<'_>> = samples.iter().map(|sample| sample.cells(index)).collect();
         Ok(dense_array(probe, nodes, (probe.stage == Stage::Hint).then_some(steps), &cells))
+    }
+
+    /// The samples without padding: inverse of [`Batch::new`], for batches from other programs.
+    ///
+    /// # Errors
+    /// If shapes or values do not match the spec, or a length is not a number of steps.
+    pub fn to_trajectories(&self) -> Result<Trajectories, BatchError> {
+        let values: Vec<Cow<'_, [f64]>> = self.arrays.iter().map(Array::to_f64).collect();
+        let (nodes, steps) = self.ensure_shapes(&values)?;
+        let mut trajectories = Trajectories::new(self.spec.clone());
+        for (sample, &length) in self.lengths.iter().enumerate() {
+            let invalid = || BatchError::Length { sample, length: length.to_string(), steps };
+            let length = node(length, steps + 1).ok_or_else(invalid)? as usize;
+            let column = |(probe, values): (&Probe, &Cow<'_, [f64]>)| {
+                let row: usize = row_shape(probe, nodes).iter().product();
+                let rows = (0..probe.rows(length)).map(|step| (step * self.samples() + sample) * row);
+                let values: Vec<f64> = rows.flat_map(|start| values[start..start + row].iter().copied()).collect();
+                column_of(probe, nodes, &values).ok_or_else(|| BatchError::Value { probe: probe.name.to_string(), sample })
+            };
+            let columns = self.spec.iter().zip(&values).map(column).collect::<Result<Vec<Column>, _>>()?;
+            let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
+            trajectories.push(nodes, length, &cells).map_err(|error| match error {
+                TrajectoriesError::Value { probe, .. } => BatchError::Value { probe, sample },
+                error => unreachable!("columns have the lengths and types of their probes: {error}"),
+            })?;
+        }
+        Ok(trajectories)
+    }
+
+    /// Checks the shapes of all arrays, which have these values, and returns the number of nodes and of steps.
+    fn ensure_shapes(&self, values: &[Cow<'_, [f64]>]) -> Result<(usize, usize), BatchError> {
+        let axis = |hint: bool, index: usize| {
+            let on_nodes = |probe: &Probe| probe.location != Location::Graph || hint;
+            let found = self.iter().find(|(probe, _)| (probe.stage == Stage::Hint) == hint && on_nodes(probe));
+            found.and_then(|(_, array)| array.shape.get(index).copied())
+        };
+        let nodes = axis(false, 1).unwrap_or(1);
+        let steps = axis(true, 0).unwrap_or(1);
+        if nodes == 0 || nodes > MAX_NODES {
+            return Err(BatchError::Nodes(nodes));
+        }
+        for ((probe, array), values) in self.iter().zip(values) {
+            let time = (probe.stage == Stage::Hint).then_some(steps);
+            let expected: Vec<usize> = time.into_iter().chain([self.samples()]).chain(row_shape(probe, nodes)).collect();
+            if array.shape != expected || values.len() != expected.iter().product::<usize>() {
+                return Err(BatchError::Shape { probe: probe.name.to_string(), expected, found: array.shape.clone() });
+            }
+        }
+        Ok((nodes, steps))
     }
 
     /// Number of samples.
@@ -175,5 +245,92 @@ fn write_row(kind: Kind, cells: Cells<'_>, into: &mut [f64]) {
         (_, Cells::Scalar(cells)) => into.copy_from_slice(cells),
         (_, Cells::Node(cells)) => into.iter_mut().zip(cells).for_each(|(into, &node)| *into = f64::from(node)),
         (_, Cells::Class(cells)) => into.iter_mut().zip(cells).for_each(|(into, &class)| *into = f64::from(class)),
+    }
+}
+
+/// Converts rows of dense values of a probe to a column. Returns `None` if they are invalid for its kind; whether they are
+/// masked out where the probe allows it is checked by [`Trajectories`].
+pub fn column_of(probe: &Probe, nodes: usize, values: &[f64]) -> Option<Column> {
+    let pointer = |row: &[f64]| hot(row).filter(|&(_, value)| value == 1.0).and_then(|(index, _)| node(index as f64, nodes));
+    Some(match probe.kind {
+        Kind::Scalar => Column::Scalar(values.to_vec()),
+        Kind::Mask => Column::Class(values.iter().map(|&value| class(value)).collect::<Option<_>>()?),
+        Kind::Pointer | Kind::Permutation => Column::Node(values.iter().map(|&value| node(value, nodes)).collect::<Option<_>>()?),
+        Kind::MaskOne | Kind::CyclicPermutation => Column::Node(values.chunks_exact(nodes).map(pointer).collect::<Option<_>>()?),
+        Kind::Categorical { classes } => {
+            let class = |row| match hot(row)? {
+                (class, 1.0) => i8::try_from(class).ok(),
+                (class, -1.0) if class == classes - 1 => Some(-1),
+                _ => None,
+            };
+            Column::Class(values.chunks_exact(classes).map(class).collect::<Option<_>>()?)
+        }
+    })
+}
+
+/// Index and value of the only element of a row that is not zero.
+fn hot(row: &[f64]) -> Option<(usize, f64)> {
+    let mut others = row.iter().copied().enumerate().filter(|&(_, number)| number != 0.0);
+    let found = others.next()?;
+    others.next().is_none().then_some(found)
+}
+
+/// -1, 0 or 1. Whether -1 is valid is checked against the spec.
+fn class(number: f64) -> Option<i8> {
+    [-1i8, 0, 1].into_iter().find(|&class| f64::from(class) == number)
+}
+
+/// An integer below `count`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked first")]
+fn node(number: f64, count: usize) -> Option<u32> {
+    (number >= 0.0 && number < count as f64 && number.fract() == 0.0 && number <= f64::from(u32::MAX)).then_some(number as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use crate::sampling::{FixedSet, Sampler, SamplerOptions};
+
+    fn set(name: &str) -> FixedSet {
+        let algorithm = Registry::builtin().find(name).expect("a built-in algorithm");
+        let sampler = Sampler::new(algorithm, 6, 1, &SamplerOptions::default()).expect("a sampler");
+        FixedSet::new(sampler, 5).expect("samples")
+    }
+
+    #[test]
+    fn to_trajectories_is_the_inverse_of_new() {
+        for algorithm in Registry::builtin().iter() {
+            let set = set(algorithm.name());
+            let batch = set.all().expect("a batch");
+            assert_eq!(batch.to_trajectories().as_ref(), Ok(set.trajectories()), "{}", algorithm.name());
+            let cyclic = crate::transform::cyclic_permutations(batch).expect("permutations");
+            let samples = cyclic.to_trajectories().expect("samples");
+            assert_eq!(Batch::new(&samples.iter().collect::<Vec<_>>(), 0), Ok(cyclic), "{}", algorithm.name());
+        }
+    }
+
+    #[test]
+    fn to_trajectories_rejects_wrong_shapes_values_and_lengths() {
+        let batch = set("bfs").all().expect("a batch");
+        let index = |name: &str| batch.spec.iter().position(|probe| probe.name == name).expect("a probe");
+        let with = |change: &dyn Fn(&mut Batch)| {
+            let mut batch = batch.clone();
+            change(&mut batch);
+            batch.to_trajectories().map(|_| ())
+        };
+        let (pi, adj) = (index("pi"), index("adj"));
+        let shape = with(&|batch| batch.arrays[pi].shape = vec![6, 5]);
+        assert_eq!(shape, Err(BatchError::Shape { probe: "pi".into(), expected: vec![5, 6], found: vec![6, 5] }));
+        let value = with(&|batch| batch.arrays[pi].data = ArrayData::I64(vec![6; 30]));
+        assert_eq!(value, Err(BatchError::Value { probe: "pi".into(), sample: 0 }));
+        // Masked out, but `adj` has no such cells.
+        let masked = with(&|batch| batch.arrays[adj].data = ArrayData::F64(vec![-1.0; 180]));
+        assert_eq!(masked, Err(BatchError::Value { probe: "adj".into(), sample: 0 }));
+        let steps = batch.get("pi_h").expect("a hint").shape[0];
+        for length in [0.5, -1.0, f64::NAN, steps as f64 + 1.0] {
+            let error = with(&|batch| batch.lengths[2] = length);
+            assert_eq!(error, Err(BatchError::Length { sample: 2, length: length.to_string(), steps }));
+        }
     }
 }

@@ -135,7 +135,8 @@ impl Version {
         algorithms().flat_map(|algorithm| Split::ALL.map(|split| self.set(algorithm, split))).collect()
     }
 
-    fn set(self, algorithm: &'static dyn AnyAlgorithm, split: Split) -> BenchmarkSet {
+    /// The set of an algorithm and a split. Algorithms beyond the thirty have sets too, drawn in the same way.
+    pub fn set(self, algorithm: &'static dyn AnyAlgorithm, split: Split) -> BenchmarkSet {
         let (samples, size, seed) = match split {
             Split::Train => (1000, 16, 1),
             Split::Val => (32 * algorithm.eval_multiplier(), 16, 2),

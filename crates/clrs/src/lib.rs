@@ -33,6 +33,7 @@ pub mod clrs30;
 pub mod column;
 pub mod digest;
 pub mod hash;
+pub mod mt19937;
 mod pairwise;
 pub mod probes;
 pub mod problems;

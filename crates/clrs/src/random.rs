@@ -3,16 +3,16 @@
 //! All random numbers of the benchmark are drawn here, in the order of dm-clrs. How many words of the stream a method
 //! consumes is part of its contract: two programs agree on the thousandth sample only if they agree on every earlier draw.
 
-use rand_mt::Mt;
+use crate::mt19937::{Mt19937, WORDS};
 
 /// `numpy.random.RandomState(seed)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RandomState(Mt);
+pub struct RandomState(Mt19937);
 
 impl RandomState {
     /// Creates the generator of a seed.
     pub fn new(seed: u32) -> RandomState {
-        RandomState(Mt::new(seed))
+        RandomState(Mt19937::new(seed))
     }
 
     /// Creates the generator of one sample with [`Seeding::Parallel`](crate::sampling::Seeding::Parallel):
@@ -20,13 +20,26 @@ impl RandomState {
     pub fn of_sample(seed: u32, sample: u64) -> RandomState {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves of 64 bits")]
         let (low, high) = (sample as u32, (sample >> 32) as u32);
-        RandomState(Mt::new_with_key([seed, low, high]))
+        RandomState(Mt19937::of_key(&[seed, low, high]))
+    }
+
+    /// The generator with a state of `get_state()`: its key and its position. `None` if the key does not have 624 words, or
+    /// the position is greater.
+    pub fn from_state(key: &[u32], position: usize) -> Option<RandomState> {
+        let key: &[u32; WORDS] = key.try_into().ok()?;
+        Mt19937::from_state(*key, position).map(RandomState)
+    }
+
+    /// The key, which has 624 words, and the position of `get_state()`.
+    pub fn state(&self) -> (&[u32], usize) {
+        let (key, position) = self.0.state();
+        (key, position)
     }
 
     /// The next 32 bits: `randint(2**32)`.
     #[inline]
     pub fn word(&mut self) -> u32 {
-        self.0.next_u32()
+        self.0.word()
     }
 
     /// A number in [0, 1) with 53 random bits, from two words.

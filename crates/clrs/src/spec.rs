@@ -29,6 +29,11 @@ impl Stage {
             Stage::Hint => "hint",
         }
     }
+
+    /// The stage with the given name.
+    pub fn from_name(name: &str) -> Option<Stage> {
+        [Stage::Input, Stage::Output, Stage::Hint].into_iter().find(|stage| stage.name() == name)
+    }
 }
 
 /// What a value is attached to. It determines the length of a row: `n`, `n * n` or 1.
@@ -49,6 +54,11 @@ impl Location {
             Location::Edge => "edge",
             Location::Graph => "graph",
         }
+    }
+
+    /// The location with the given name.
+    pub fn from_name(name: &str) -> Option<Location> {
+        [Location::Node, Location::Edge, Location::Graph].into_iter().find(|location| location.name() == name)
     }
 
     /// Number of such locations in a graph of `n` nodes.
@@ -85,6 +95,28 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The name of the type in dm-clrs.
+    pub const fn dm_clrs_name(self) -> &'static str {
+        match self {
+            Kind::Scalar => "scalar",
+            Kind::Mask => "mask",
+            Kind::MaskOne => "mask_one",
+            Kind::Categorical { .. } => "categorical",
+            Kind::Pointer => "pointer",
+            Kind::Permutation => "should_be_permutation",
+            Kind::CyclicPermutation => "permutation_pointer",
+        }
+    }
+
+    /// The kind of a type of dm-clrs. `classes` is the number of classes of a categorical. dm-clrs's soft pointers exist only inside its
+    /// networks, and have no kind.
+    pub fn from_dm_clrs_name(name: &str, classes: usize) -> Option<Kind> {
+        let categorical = Kind::Categorical { classes };
+        [Kind::Scalar, Kind::Mask, Kind::MaskOne, categorical, Kind::Pointer, Kind::Permutation, Kind::CyclicPermutation]
+            .into_iter()
+            .find(|kind| kind.dm_clrs_name() == name)
+    }
+
     /// Replaces [`Kind::Permutation`] by [`Kind::Pointer`]. Both have the same values; versions of the benchmark differ in
     /// which of the two an output is.
     #[must_use]
@@ -284,6 +316,18 @@ mod tests {
         let spec = Spec::new(vec![pred_h, pred, first, pos.clone()]).expect("four names");
         assert_eq!(spec.iter().map(|probe| &*probe.name).collect::<Vec<_>>(), ["pos", "pred", "pred_mask", "pred_h"]);
         assert_eq!(Spec::new(vec![pos.clone(), pos]), Err(DuplicateProbe("pos".into())));
+    }
+
+    #[test]
+    fn names_identify_stages_locations_and_kinds() {
+        let stages = [Stage::Input, Stage::Output, Stage::Hint];
+        assert!(stages.iter().all(|stage| Stage::from_name(stage.name()) == Some(*stage)));
+        let locations = [Location::Node, Location::Edge, Location::Graph];
+        assert!(locations.iter().all(|location| Location::from_name(location.name()) == Some(*location)));
+        assert_eq!(Kind::from_dm_clrs_name("categorical", 3), Some(Kind::Categorical { classes: 3 }));
+        assert_eq!(Kind::from_dm_clrs_name("should_be_permutation", 0), Some(Kind::Permutation));
+        assert_eq!(Kind::from_dm_clrs_name("soft_pointer", 0), None);
+        assert_eq!((Stage::from_name("hints"), Location::from_name("")), (None, None));
     }
 
     #[test]

@@ -46,6 +46,8 @@ fn specs_are_ordered_and_probes_are_described() {
             assert!(probe.stage != Stage::Hint || probe.dtype == DType::F64, "{name}: {} is a hint and must be f64", probe.name);
             assert!(probe.stage != Stage::Output || probe.kind != Kind::Scalar, "{name}: {} cannot be scored", probe.name);
         }
+        let is_hint = |traced: &&str| spec.iter().any(|probe| probe.name == *traced && probe.stage == Stage::Hint);
+        assert!(algorithm.text_trace().iter().all(is_hint), "{name}: {:?} are not hints", algorithm.text_trace());
     }
 }
 

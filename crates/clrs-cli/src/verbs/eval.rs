@@ -258,8 +258,7 @@ fn tasks<'r>(arguments: &Arguments, runs: &'r [Run]) -> Result<Vec<Task<'r>>> {
 fn sets(arguments: &Arguments, run: &Run) -> Result<Vec<EvalSet>> {
     let mut sets = Vec::new();
     if arguments.sizes.is_empty() || arguments.data.is_some() || arguments.split.is_some() {
-        let trained_on = run.model.recipe.data.version().unwrap_or_default();
-        let data = arguments.data.clone().unwrap_or(DataSource::Benchmark(trained_on));
+        let data = arguments.data.clone().unwrap_or_else(|| run.model.benchmark());
         ensure!(data != DataSource::OnTheFly, "--data {ON_THE_FLY}: use --sizes to evaluate on new samples");
         sets.push(EvalSet::fixed(data, arguments.split.unwrap_or(Split::Test)));
     }

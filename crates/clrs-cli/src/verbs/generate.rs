@@ -75,7 +75,7 @@ enum SeedingName {
     Parallel,
 }
 
-fn shard(text: &str) -> Result<Shard, String> {
+pub(super) fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
     match numbers {
         Some((index, count)) if index < count => Ok(Shard { index, count }),

@@ -16,6 +16,7 @@ mod show;
 mod stats;
 #[cfg(feature = "networks")]
 mod sweep;
+mod text;
 mod trace;
 #[cfg(feature = "networks")]
 mod train;
@@ -39,6 +40,7 @@ pub(crate) enum Verb {
     Stats(stats::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
+    Text(text::Arguments),
     #[cfg(feature = "networks")]
     Train(train::Arguments),
     #[cfg(feature = "networks")]
@@ -66,6 +68,7 @@ impl Verb {
             Verb::Stats(arguments) => stats::run(&arguments),
             Verb::Export(arguments) => export::run(&arguments),
             Verb::Import(arguments) => import::run(&arguments),
+            Verb::Text(arguments) => text::run(&arguments),
             #[cfg(feature = "networks")]
             Verb::Train(arguments) => train::run(&arguments),
             #[cfg(feature = "networks")]

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 const MAX_PROBLEM_BYTES: u64 = 256 << 20;
 
 /// Reads a problem, or a trace that contains one and perhaps predictions of a network.
-fn read_problem(path: &Path, algorithm: &str) -> Result<(String, Option<Vec<Prediction>>)> {
+pub(super) fn read_problem(path: &Path, algorithm: &str) -> Result<(String, Option<Vec<Prediction>>)> {
     let text = if path == Path::new("-") { read_stdin()? } else { read_file(path)? };
     let Ok(Value::Object(mut trace)) = serde_json::from_str::<Value>(&text) else {
         // The algorithm reports what is wrong with it.
@@ -82,7 +82,7 @@ fn read_problem(path: &Path, algorithm: &str) -> Result<(String, Option<Vec<Pred
     Ok((problem.to_string(), predictions.with_context(|| format!("{}: predictions", display(path)))?))
 }
 
-fn display(path: &Path) -> String {
+pub(super) fn display(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 

@@ -18,6 +18,10 @@ pub struct ModelConfig {
     pub hidden: usize,
     /// Aggregation of messages: `max`, `mean` or `sum`. Message-passing processors only.
     pub aggregation: Aggregation,
+    /// Messages between nodes without an edge in a maximum: `masked` (left out) or `zero` (0 instead, as dm-clrs had it before May 2022).
+    /// Deep Sets and processors over neighbors only.
+    #[serde(default)] // plans of earlier versions lack it
+    pub absent_edges: AbsentEdges,
     /// Processor steps per algorithm step.
     pub message_steps: usize,
     /// Use of hints: `encoded_decoded` (read and predicted), `decoded_only` (predicted, not read), `none` (neither), or
@@ -48,6 +52,7 @@ impl Default for ModelConfig {
             processor: "mpnn".into(),
             hidden: 128,
             aggregation: Aggregation::Max,
+            absent_edges: AbsentEdges::Masked,
             message_steps: 1,
             hint_mode: HintMode::EncodedDecoded,
             feedback: Feedback::Soft,
@@ -71,6 +76,18 @@ pub enum Aggregation {
     Max,
     Mean,
     Sum,
+}
+
+/// Messages between nodes without an edge in a maximum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AbsentEdges {
+    /// They are left out.
+    #[default]
+    Masked,
+    /// They are 0.
+    Zero,
 }
 
 /// Use of hints.

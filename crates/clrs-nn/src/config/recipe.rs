@@ -62,7 +62,7 @@ pub struct Recipe {
     pub learning_rate: f32,
     /// Maximum global gradient norm; 0 disables clipping.
     pub grad_clip: f32,
-    /// Whether the parameters of the processor are frozen.
+    /// Whether the parameters of the processor are frozen; an LSTM is still trained.
     pub freeze_processor: bool,
     /// Steps between two validations.
     pub eval_every: usize,
@@ -198,6 +198,14 @@ impl Recipe {
     /// The complete recipe as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a recipe is a TOML table")
+    }
+
+    /// Hash of the fields that differ from their defaults, in hexadecimal digits: a new field of a later version does not change it.
+    pub fn content_hash(&self) -> String {
+        let table = |recipe: &Recipe| toml::Table::try_from(recipe).expect("a recipe is a TOML table");
+        let (table, defaults) = (table(self), table(&Recipe::default()));
+        let fields: toml::Table = table.into_iter().filter(|(name, value)| defaults.get(name) != Some(value)).collect();
+        blake3::hash(fields.to_string().as_bytes()).to_hex().to_string()
     }
 
     /// Checks the range of every field. [`TrainPlan`](crate::train::plan::TrainPlan) checks what depends on algorithms or data.

@@ -6,8 +6,10 @@
 //!
 //! Samples that have ended are at the back: each step of the network computes the prefix that is still active.
 
-use clrs::batch::{Array, ArrayData};
+use clrs::batch::Array;
 use clrs::{Kind, Location, Probe, Spec, Stage};
+
+use super::dense::{DenseArray, DenseBatch, DenseError, DenseValues, ensure_nodes};
 
 /// Samples of one algorithm and size.
 ///
@@ -40,7 +42,8 @@ pub(crate) fn eval_micro_batch(nodes: usize) -> usize {
     (PAIRS / nodes.pow(2).max(1)).clamp(1, MICRO_BATCH)
 }
 
-/// Values of a probe, `[T, B, ...]`, samples in the order of the batch.
+/// Values of a probe, `[T, B, ...]`, samples in the order of the batch. A batch for predictions has the first row of hints, and no
+/// outputs.
 #[derive(Clone, Debug)]
 struct Rows {
     values: Vec<f32>,
@@ -49,14 +52,66 @@ struct Rows {
 }
 
 impl ModelBatch {
-    /// Converts a dense batch.
+    /// Converts a dense batch that a sampler or a transform created.
     pub fn new(dense: &clrs::Batch) -> ModelBatch {
-        let lengths: Vec<usize> = dense.lengths.iter().map(|&length| to_index(length)).collect();
-        let mut order: Vec<usize> = (0..lengths.len()).collect();
-        order.sort_by_key(|&sample| std::cmp::Reverse(lengths[sample])); // stable
-        let probes = dense.iter().map(|(probe, array)| Rows::new(probe, array, &order)).collect();
-        let lengths = order.iter().map(|&sample| lengths[sample]).collect();
+        let (lengths, order) = by_length(&dense.lengths);
+        let rows = |(probe, array): (&Probe, &Array)| {
+            let steps = if probe.stage == Stage::Hint { array.shape[0] } else { 1 };
+            let width = array.shape.iter().product::<usize>() / (steps * order.len());
+            Rows::new(DenseValues::from(&array.data), steps, width, &order)
+        };
+        let probes = dense.iter().map(rows).collect();
         ModelBatch { spec: dense.spec.clone(), nodes: nodes_of(dense), lengths, order, probes }
+    }
+
+    /// Converts arrays from outside. Without outputs, the batch is for predictions and keeps only the first row of the hints, which
+    /// the network is given.
+    ///
+    /// ```
+    /// use clrs::sampling::{Sampler, SamplerOptions, Stream};
+    /// use clrs_nn::ModelBatch;
+    /// use clrs_nn::data::dense::DenseBatch;
+    ///
+    /// let bfs = clrs::Registry::builtin().find("bfs")?;
+    /// let samples = Stream::new(Sampler::new(bfs, 5, 1, &SamplerOptions::default())?).next(3)?;
+    /// let mut dense = DenseBatch::new(&samples);
+    /// assert_eq!(ModelBatch::from_dense(&bfs.spec().into(), &dense)?.samples(), 3);
+    /// dense.inputs.remove(0);
+    /// let error = ModelBatch::from_dense(&bfs.spec().into(), &dense).unwrap_err();
+    /// assert_eq!(error.to_string(), "the input `pos` is missing");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If an array is missing or has another shape, a length is not one of the hints, or a pointer leads to no node.
+    pub fn from_dense(spec: &Spec, dense: &DenseBatch<'_>) -> Result<ModelBatch, DenseError> {
+        let (layout, arrays) = dense.check(spec)?;
+        let (lengths, order) = by_length(&dense.lengths);
+        let is_supervised = dense.outputs.is_some();
+        let rows = |(probe, array): (&Probe, Option<&DenseArray<'_>>)| {
+            let width = clrs::batch::row_shape(probe, layout.nodes).iter().product();
+            let Some(array) = array else { return Ok(Rows { values: Vec::new(), width }) };
+            let steps = match probe.stage {
+                Stage::Hint if is_supervised => layout.rows,
+                Stage::Hint => layout.rows.min(1),
+                Stage::Input | Stage::Output => 1,
+            };
+            let rows = Rows::new(array.values, steps, width, &order);
+            ensure_nodes(probe, layout.nodes, &rows.values)?;
+            Ok(rows)
+        };
+        let probes = spec.iter().zip(arrays).map(rows).collect::<Result<_, DenseError>>()?;
+        Ok(ModelBatch { spec: spec.clone(), nodes: layout.nodes, lengths, order, probes })
+    }
+
+    /// Whether the batch has outputs and all hints, so that it has a loss.
+    pub fn is_supervised(&self) -> bool {
+        let mut stored = self.spec.iter().zip(&self.probes);
+        stored.all(|(probe, rows)| match probe.stage {
+            Stage::Input => true,
+            Stage::Output => !rows.values.is_empty(),
+            Stage::Hint => rows.values.len() >= self.lengths.first().map_or(0, |longest| longest * self.samples() * rows.width),
+        })
     }
 
     /// The probes.
@@ -123,9 +178,10 @@ impl ModelBatch {
         let lengths: Vec<usize> = indices.iter().map(|&index| self.lengths[index]).collect();
         let order = indices.iter().map(|&index| self.order[index]).collect();
         let probes = self.spec.iter().zip(&self.probes).map(|(probe, Rows { values, width })| {
-            // Steps beyond the longest of these samples are dropped. Evaluation stores the first hint row only.
+            // Steps beyond the longest of these samples are dropped. Batches for predictions store fewer.
             let stored = values.len().checked_div(self.samples() * width).unwrap_or(0);
-            let steps = if probe.stage == Stage::Hint { lengths.first().map_or(0, |&longest| longest.min(stored)) } else { 1 };
+            let steps =
+                if probe.stage == Stage::Hint { lengths.first().map_or(0, |&longest| longest.min(stored)) } else { stored };
             let mut chosen = Vec::with_capacity(steps * indices.len() * width);
             for step in 0..steps {
                 for index in indices {
@@ -182,18 +238,24 @@ impl ModelBatch {
 }
 
 impl Rows {
-    fn new(probe: &Probe, array: &Array, order: &[usize]) -> Rows {
-        let steps = if probe.stage == Stage::Hint { array.shape[0] } else { 1 };
-        let width = array.shape.iter().product::<usize>() / (steps * order.len());
+    fn new(dense: DenseValues<'_>, steps: usize, width: usize, order: &[usize]) -> Rows {
         let mut values = Vec::with_capacity(steps * order.len() * width);
         for step in 0..steps {
             for &sample in order {
                 let start = (step * order.len() + sample) * width;
-                push_f32(&array.data, start..start + width, &mut values);
+                dense.append_to(start..start + width, &mut values);
             }
         }
         Rows { values, width }
     }
+}
+
+/// Lengths from the longest to the shortest, and the index of each sample. Samples of equal length stay in order.
+fn by_length(lengths: &[f64]) -> (Vec<usize>, Vec<usize>) {
+    let lengths: Vec<usize> = lengths.iter().map(|&length| to_index(length)).collect();
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&sample| std::cmp::Reverse(lengths[sample])); // stable
+    (order.iter().map(|&sample| lengths[sample]).collect(), order)
 }
 
 /// Number of decisions per sample of a probe, and of classes per decision: `[R, K]`.
@@ -234,7 +296,7 @@ fn nodes_of(dense: &clrs::Batch) -> usize {
 }
 
 /// Pointers as one-hot rows.
-fn one_hot(pointers: &[f32], nodes: usize) -> Vec<f32> {
+pub(super) fn one_hot(pointers: &[f32], nodes: usize) -> Vec<f32> {
     let mut rows = vec![0.0; pointers.len() * nodes];
     for (row, &node) in rows.chunks_exact_mut(nodes).zip(pointers) {
         row[to_index(f64::from(node))] = 1.0;
@@ -245,13 +307,4 @@ fn one_hot(pointers: &[f32], nodes: usize) -> Vec<f32> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts and node indices, stored as floats")]
 fn to_index(value: f64) -> usize {
     value as usize
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the network computes in f32")]
-fn push_f32(data: &ArrayData, range: std::ops::Range<usize>, into: &mut Vec<f32>) {
-    match data {
-        ArrayData::F64(values) => into.extend(values[range].iter().map(|&value| value as f32)),
-        ArrayData::F32(values) => into.extend(&values[range]),
-        ArrayData::I64(values) => into.extend(values[range].iter().map(|&value| value as f32)),
-    }
 }

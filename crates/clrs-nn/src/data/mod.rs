@@ -2,6 +2,8 @@
 
 pub mod batch;
 pub mod chunk;
+pub mod chunk_rows;
+pub mod dense;
 pub mod error;
 pub mod eval_set;
 pub mod loader;

@@ -82,7 +82,7 @@ fn append(all: &mut Vec<f32>, rows: &[f32], samples: &[usize], count: usize) {
 }
 
 /// Axes of the logits of a probe.
-fn shape(probe: &Probe, nodes: usize) -> Vec<usize> {
+pub(super) fn shape(probe: &Probe, nodes: usize) -> Vec<usize> {
     let mut shape = clrs::batch::row_shape(probe, nodes);
     if matches!(probe.kind, Kind::Pointer | Kind::Permutation) {
         shape.push(nodes);

@@ -6,16 +6,17 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clrs::score::{HintScore, HintScorer, SampleResult};
-use clrs::{AnyAlgorithm, Array, Column, Probe, Stage, Trajectories, Trajectory};
+use clrs::{AnyAlgorithm, Array, Column, Probe, Trajectories, Trajectory};
 use serde::{Deserialize, Serialize};
 
 use super::batches::{PreparedBatch, ensure_fits, samples_of_one_size};
 use super::dump::Dump;
 use super::hint_scores::HintScoreObserver;
 use super::metrics::{EvalError, Metrics};
-use super::predictions::{PredictionAccumulator, Scored, decode, scatter, write, zeros};
+use super::predict::predict;
+use super::predictions::{PredictionAccumulator, Scored, decode};
 use super::trajectories::{PredictedTrajectory, TrajectoryObserver};
-use crate::data::batch::{ModelBatch, eval_micro_batch};
+use crate::data::batch::eval_micro_batch;
 use crate::data::transform::BatchTransform;
 use crate::exec::parallel;
 use crate::exec::weights::Weights;
@@ -336,26 +337,4 @@ impl EvalBatches {
         let samples: Vec<Trajectory<'_>> = self.samples.iter().collect();
         Ok(predictions.score(&samples, algorithm)?.metrics)
     }
-}
-
-/// Decisions of a network on a batch with the true number of steps: a dense array per output, in the order of the dense batch. Runs in
-/// micro-batches, in parallel.
-pub fn predict(network: &Network, weights: &Weights, task: usize, batch: &ModelBatch) -> Result<Vec<Array>, EvalError> {
-    let outputs: Vec<&Probe> = batch.spec().iter().filter(|probe| probe.stage == Stage::Output).collect();
-    let decide = |micro_batch: ModelBatch| {
-        let ctx = network.context(weights, task);
-        let logits = network.unroll(&ctx, &micro_batch, Termination::TrueLength, Mode::Evaluate, &mut |_| {});
-        let decided = outputs.iter().zip(logits).map(|(probe, (_, logits))| {
-            let mut array = zeros(probe, &micro_batch);
-            write(probe, batch.nodes(), logits, 0..micro_batch.samples(), &mut array)?;
-            Ok(array)
-        });
-        Ok((micro_batch.order().to_vec(), decided.collect::<Result<Vec<Array>, EvalError>>()?))
-    };
-    let decided = parallel::map(batch.micro_batches(eval_micro_batch(batch.nodes())), decide);
-    let mut predicted: Vec<Array> = outputs.iter().map(|probe| zeros(probe, batch)).collect();
-    for (order, arrays) in decided.into_iter().collect::<Result<Vec<_>, EvalError>>()? {
-        predicted.iter_mut().zip(&arrays).for_each(|(all, array)| scatter(all, array, &order));
-    }
-    Ok(predicted)
 }

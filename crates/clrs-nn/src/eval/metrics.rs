@@ -5,6 +5,7 @@ use clrs::score::ScoreError;
 use clrs::transform::TransformError;
 use serde::{Deserialize, Serialize};
 
+use crate::data::dense::DenseError;
 use crate::data::error::DataError;
 
 /// Metrics of a network on a set. All are from 0 to 1.
@@ -45,6 +46,8 @@ pub enum EvalError {
     Transform(#[from] TransformError),
     #[error(transparent)]
     Batch(#[from] BatchError),
+    #[error(transparent)]
+    Dense(#[from] DenseError),
     #[error("the set has no samples")]
     NoSamples,
     #[error("a sample has no steps")]

@@ -5,6 +5,7 @@ mod dump;
 pub mod evaluate;
 mod hint_scores;
 pub mod metrics;
+pub mod predict;
 mod predictions;
 pub mod stored;
 pub mod trained;

@@ -32,38 +32,28 @@ pub(super) fn write(
     samples: impl ExactSizeIterator<Item = usize>,
     array: &mut Array,
 ) -> Result<(), EvalError> {
-    let shape = logits.dims();
-    let mut decided = logits.into_vec();
-    // A network that has diverged has no decisions.
-    if let Some(&value) = decided.iter().find(|value| !value.is_finite()) {
-        return Err(EvalError::NotFinite { probe: probe.name.to_string(), value });
-    }
-    feedback::decide(probe.kind, &mut decided, shape, SINKHORN_SCORED);
+    let decided = decide(probe, nodes, logits.into_vec())?;
     let ArrayData::F64(values) = &mut array.data else { unreachable!("`zeros` creates f64 arrays") };
     let row = values.len() / array.shape[0];
-    let as_nodes = probe.kind == Kind::Pointer || probe.kind == Kind::Permutation;
-    for (decided, sample) in decided.chunks_exact(decided.len() / samples.len()).zip(samples) {
+    for (decided, sample) in decided.chunks_exact(row).zip(samples) {
         let values = &mut values[sample * row..(sample + 1) * row];
-        if as_nodes {
-            for (value, one_hot) in values.iter_mut().zip(decided.chunks_exact(nodes)) {
-                *value = argmax(one_hot) as f64;
-            }
-        } else {
-            values.iter_mut().zip(decided).for_each(|(value, decided)| *value = f64::from(*decided));
-        }
+        values.iter_mut().zip(decided).for_each(|(value, decided)| *value = f64::from(*decided));
     }
     Ok(())
 }
 
-/// Copies samples to their indices in an array of more of them.
-pub(super) fn scatter(all: &mut Array, array: &Array, samples: &[usize]) {
-    let (ArrayData::F64(all_values), ArrayData::F64(values)) = (&mut all.data, &array.data) else {
-        unreachable!("`zeros` creates f64 arrays")
-    };
-    let row = values.len() / samples.len();
-    for (values, sample) in values.chunks_exact(row).zip(samples) {
-        all_values[sample * row..][..row].copy_from_slice(values);
+/// Decisions from logits `[.., R, K]`, in the layout of dense arrays: pointers are nodes.
+pub(super) fn decide(probe: &Probe, nodes: usize, mut logits: Vec<f32>) -> Result<Vec<f32>, EvalError> {
+    // A network that has diverged has no decisions.
+    if let Some(&value) = logits.iter().find(|value| !value.is_finite()) {
+        return Err(EvalError::NotFinite { probe: probe.name.to_string(), value });
     }
+    let [rows, classes] = crate::data::batch::row_shape(probe, nodes);
+    feedback::decide(probe.kind, &mut logits, [1, rows, classes], SINKHORN_SCORED);
+    #[expect(clippy::cast_precision_loss, reason = "f32 represents the indices of any graph that fits into memory")]
+    let node = |one_hot: &[f32]| argmax(one_hot) as f32;
+    let is_node = probe.kind == Kind::Pointer || probe.kind == Kind::Permutation;
+    Ok(if is_node { logits.chunks_exact(nodes).map(node).collect() } else { logits })
 }
 
 /// True and predicted outputs of many batches. Outputs only: the hints of a large set take gigabytes.

@@ -54,10 +54,11 @@ impl TrainedModel {
             return None;
         }
         let path = self.stored_path(algorithm, set, options.steps)?;
+        let origin = self.origin.as_ref()?;
         // A damaged file is as good as none: the evaluation replaces it.
         let stored = StoredEval::read(&path).ok()?;
         let mut report = stored.report;
-        let is_current = stored.checksum == self.origin.checksum && stored.set == *set && stored.algorithm == algorithm;
+        let is_current = stored.checksum == origin.checksum && stored.set == *set && stored.algorithm == algorithm;
         if !is_current || (options.hints && report.hints.is_none()) {
             return None;
         }
@@ -71,8 +72,11 @@ impl TrainedModel {
     /// # Errors
     /// If the file cannot be written.
     pub fn store(&self, algorithm: &str, set: &EvalSet, report: &EvalReport) -> Result<(), RunError> {
-        let Some(path) = self.stored_path(algorithm, set, report.steps) else { return Ok(()) };
-        let Origin { run, checkpoint, checksum } = &self.origin;
+        let (Some(path), Some(Origin { run, checkpoint, checksum })) =
+            (self.stored_path(algorithm, set, report.steps), &self.origin)
+        else {
+            return Ok(());
+        };
         let stored = StoredEval {
             format: FORMAT,
             program: concat!("clrs ", env!("CARGO_PKG_VERSION")).into(),
@@ -91,7 +95,8 @@ impl TrainedModel {
 
     /// Where the result of an evaluation is kept, if it is.
     fn stored_path(&self, algorithm: &str, set: &EvalSet, steps: Steps) -> Option<PathBuf> {
-        let checkpoint = match &self.origin.checkpoint {
+        let origin = self.origin.as_ref()?;
+        let checkpoint = match &origin.checkpoint {
             Checkpoint::File(_) => return None,
             checkpoint => checkpoint,
         };
@@ -107,7 +112,7 @@ impl TrainedModel {
             }
         };
         let name = format!("{algorithm}.{set}.{}.{checkpoint}.json", steps.name());
-        Some(self.origin.run.join(DIRECTORY).join(name))
+        Some(origin.run.join(DIRECTORY).join(name))
     }
 }
 

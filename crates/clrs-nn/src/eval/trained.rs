@@ -7,12 +7,16 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use burn::tensor::Device;
-use clrs::{AnyAlgorithm, Spec, Trajectories};
+use clrs::{AnyAlgorithm, Array, Probe, Spec, Stage, Trajectories};
 
 use super::batches::SPLIT;
 use super::evaluate::{EvalOptions, EvalReport, TaskModel, evaluate};
 use super::metrics::EvalError;
+use super::predict::predict;
+use crate::config::data_source::DataSource;
 use crate::config::recipe::Recipe;
+use crate::data::batch::ModelBatch;
+use crate::data::dense::DenseBatch;
 use crate::data::error::DataError;
 use crate::data::eval_set::EvalSet;
 use crate::data::sets::{self, SetCache};
@@ -21,6 +25,7 @@ use crate::data::transform::BatchTransform;
 use crate::exec::parameters::Parameters;
 use crate::exec::weights::Weights;
 use crate::model::network::{BuildError, Network, Task};
+use crate::model::processors::ProcessorRegistry;
 use crate::model::registries::Registries;
 use crate::run::checkpoint::{CheckpointFile, TaskSpecs};
 use crate::run::directory::{self, BEST, LAST};
@@ -53,7 +58,8 @@ pub struct TrainedModel {
     pub step: usize,
     /// Specs of the samples that it was trained on, by task.
     recorded: Vec<Spec>,
-    pub(super) origin: Origin,
+    /// `None` for a model that is still in training.
+    pub(super) origin: Option<Origin>,
     sets: SetCache,
     device: Device,
     weights: OnceLock<Weights>,
@@ -174,9 +180,34 @@ impl TrainedModel {
         network.fused = recipe.fused;
         file.load_parameters(&mut parameters, &path)?;
         let (step, device) = (file.state().step, device.clone());
-        let origin = Origin { run: run.into(), checkpoint: checkpoint.clone(), checksum: file.checksum() };
+        let origin = Some(Origin { run: run.into(), checkpoint: checkpoint.clone(), checksum: file.checksum() });
         let (sets, weights) = (SetCache::default(), OnceLock::new());
         Ok(TrainedModel { recipe, algorithms, network, parameters, step, recorded, origin, sets, device, weights })
+    }
+
+    /// The model of a run in memory.
+    ///
+    /// # Errors
+    /// If the network cannot be built.
+    pub(crate) fn in_training(
+        recipe: Recipe,
+        algorithms: Vec<&'static dyn AnyAlgorithm>,
+        specs: TaskSpecs,
+        processors: &ProcessorRegistry,
+        parameters: Parameters,
+        device: &Device,
+    ) -> Result<TrainedModel, BuildError> {
+        let TaskSpecs { tasks, recorded } = specs;
+        let (mut network, _) = Network::with_processors(tasks, &recipe.model, processors, recipe.seed)?;
+        network.fused = recipe.fused;
+        let (sets, device, weights) = (SetCache::default(), device.clone(), OnceLock::new());
+        let (step, origin) = (0, None);
+        Ok(TrainedModel { recipe, algorithms, network, parameters, step, recorded, origin, sets, device, weights })
+    }
+
+    /// The benchmark, in the version that the model was trained on, or in the current one.
+    pub fn benchmark(&self) -> DataSource {
+        DataSource::Benchmark(self.recipe.data.version().unwrap_or_default())
     }
 
     /// Shares sets of the benchmark with other models and runs.
@@ -219,6 +250,23 @@ impl TrainedModel {
         let model = self.task(algorithm)?;
         let algorithm = self.algorithms[model.task];
         Ok(sets::with_spec(set.load_from(algorithm, &self.sets)?, &self.recorded[model.task], algorithm)?)
+    }
+
+    /// Predicts the outputs of a batch of recorded samples from outside, with the true number of steps: the probes of the network and
+    /// the decisions on them. Applies the recipe's transforms, but no random positions.
+    ///
+    /// # Errors
+    /// If the batch does not have the probes of the recorded samples, or a logit is not finite.
+    pub fn predict(&self, algorithm: &str, dense: &DenseBatch<'_>) -> Result<Vec<(Probe, Array)>, EvalError> {
+        let TaskModel { network, weights, task, algorithm } = self.task(algorithm)?;
+        let batch = dense.to_batch(&self.recorded[task])?;
+        let batch = BatchTransform::new(&self.recipe, algorithm, task, SPLIT).apply(batch, 0)?;
+        let batch = ModelBatch::new(&batch);
+        if let Some(max) = network.processor().max_nodes().filter(|max| batch.nodes() > *max) {
+            return Err(EvalError::TooManyNodes { nodes: batch.nodes(), max });
+        }
+        let outputs = batch.spec().iter().filter(|probe| probe.stage == Stage::Output).cloned();
+        Ok(outputs.zip(predict(network, weights, task, &batch)?).collect())
     }
 
     /// Evaluates the model on samples that [`TrainedModel::load`] returned.

@@ -26,11 +26,20 @@ pub struct Parameter {
     pub owner: Owner,
 }
 
+impl Parameter {
+    /// Module and name in dm-clrs, which stores parameters by module.
+    pub fn dm_clrs_path(&self) -> Option<(&str, &str)> {
+        self.dm_clrs_name.as_deref()?.rsplit_once('/')
+    }
+}
+
 /// Module of the network that a parameter belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The processor, which all algorithms share.
     Processor,
+    /// The LSTM behind the processor, which all algorithms share. As in dm-clrs, it is no part of a processor that is frozen or loaded.
+    Lstm,
     /// Encoders and decoders of an algorithm, by its index among the tasks.
     Algorithm(usize),
 }

@@ -8,9 +8,10 @@ use super::lstm::LstmState;
 use super::network::{Mode, Network, ProbeLogits, RolloutState};
 use super::raw_features::{RawFeatures, first};
 use super::rollout::Termination;
-use crate::data::batch::{ModelBatch, row_shape};
+use crate::data::batch::{ModelBatch, row_shape, supervised_cells};
 use crate::data::chunk::{Chunk, ChunkStep, select_lanes};
 use crate::exec::context::ForwardContext;
+use crate::exec::fused;
 use crate::exec::tensor::Tensor;
 
 /// Recurrent state that the lanes of a chunk carry to the next one. Values only: no gradient passes from chunk to chunk.
@@ -28,24 +29,52 @@ impl Network {
     /// Loss of a batch, `[1]`. `cells` is the number of supervised cells of each probe that its loss is a mean over:
     /// [`ModelBatch::supervised_cells`] of the batch that this micro-batch belongs to.
     pub fn loss(&self, ctx: &ForwardContext, batch: &ModelBatch, cells: &[f64], random: Option<&mut RandomState>) -> Tensor<1> {
-        let spec = batch.spec();
-        let supervises_hints = self.config().hint_mode.is_supervised();
         let mut total: Option<Tensor<1>> = None;
+        self.supervise(ctx, batch, random, &mut |index, logits, truth| {
+            total = Some(add_loss(total.take(), ctx, &batch.spec()[index], logits, truth, cells[index]));
+        });
+        total.expect("an algorithm has an output")
+    }
+
+    /// Loss of every supervised probe, by its index in the spec, without gradients. `cells` as for [`Network::loss`].
+    pub fn probe_losses(
+        &self,
+        ctx: &ForwardContext,
+        batch: &ModelBatch,
+        cells: &[f64],
+        random: Option<&mut RandomState>,
+    ) -> Vec<(usize, f64)> {
+        let mut sums: Vec<Option<f64>> = vec![None; cells.len()];
+        self.supervise(ctx, batch, random, &mut |index, logits, truth| {
+            let [_, _, classes] = logits.dims();
+            *sums[index].get_or_insert_default() += fused::loss_sum(&batch.spec()[index], &logits.into_vec(), truth, classes);
+        });
+        let mean = |(index, sum): (usize, Option<f64>)| Some((index, sum? / cells[index].max(1.0)));
+        sums.into_iter().enumerate().filter_map(mean).collect()
+    }
+
+    /// Unrolls a batch in training mode and passes the logits and true values of all supervised cells to a function: those of
+    /// hints step by step, then those of outputs.
+    fn supervise(
+        &self,
+        ctx: &ForwardContext,
+        batch: &ModelBatch,
+        random: Option<&mut RandomState>,
+        add: &mut dyn FnMut(usize, Tensor<3>, Vec<f32>),
+    ) {
+        let supervises_hints = self.config().hint_mode.is_supervised();
         let outputs = self.unroll(ctx, batch, Termination::TrueLength, Mode::Train(random), &mut |view| {
             let samples = batch.supervised(view.step);
             if !supervises_hints || samples == 0 {
                 return;
             }
             for (index, logits) in view.hints {
-                let truth = batch.values(*index, view.step + 1, samples);
-                total = Some(add_loss(total.take(), ctx, &spec[*index], first(logits, samples), truth, cells[*index]));
+                add(*index, first(logits, samples), batch.values(*index, view.step + 1, samples));
             }
         });
         for (index, logits) in outputs {
-            let truth = batch.values(index, 0, batch.samples());
-            total = Some(add_loss(total, ctx, &spec[index], logits, truth, cells[index]));
+            add(index, logits, batch.values(index, 0, batch.samples()));
         }
-        total.expect("an algorithm has an output")
     }
 
     /// Loss of a chunk, `[1]`, and the state of its lanes after it. `cells` is [`Chunk::supervised_cells`] of the chunk that this one is
@@ -91,6 +120,25 @@ impl Network {
             && state.lstm.iter().flatten().all(|values| values.len() == rows)
             && state.hints.iter().all(hint_fits)
     }
+}
+
+/// Loss of every hint, from the logits of all steps, `[S, B, R, K]` with samples in the order of the dense batch, by index in the
+/// spec. Without steps that a sample takes, the loss is that of the steps that are given.
+pub fn hint_losses(batch: &ModelBatch, logits: &[(usize, Vec<f32>)]) -> Vec<f64> {
+    let loss = |(index, logits): &(usize, Vec<f32>)| {
+        let [_, rows, classes] = batch.shape(*index, 1);
+        let (width, count) = (rows * classes, batch.samples());
+        let (mut sum, mut cells) = (0.0, 0.0);
+        for (step, logits) in logits.chunks_exact(width * count).enumerate().take(batch.steps()) {
+            let supervised = &batch.order()[..batch.supervised(step)];
+            let logits: Vec<f32> = supervised.iter().flat_map(|sample| &logits[sample * width..][..width]).copied().collect();
+            let truth = batch.values(*index, step + 1, supervised.len());
+            cells += supervised_cells(&batch.spec()[*index], batch.nodes(), &truth);
+            sum += fused::loss_sum(&batch.spec()[*index], &logits, truth, classes);
+        }
+        sum / cells.max(1.0)
+    };
+    logits.iter().map(loss).collect()
 }
 
 /// The lanes of a chunk: all take every step; samples start and end within it.

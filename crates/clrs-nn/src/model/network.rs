@@ -67,6 +67,8 @@ pub enum BuildError {
     Config(#[from] ConfigError),
     #[error("a network needs at least one algorithm")]
     NoTask,
+    #[error("the spec of {0} has no output")]
+    NoOutput(String),
     #[error("two parameters are named `{0}`; the layers of a processor need different names")]
     DuplicateParameter(String),
 }
@@ -106,6 +108,10 @@ impl Network {
         if tasks.is_empty() {
             return Err(BuildError::NoTask);
         }
+        let has_output = |task: &Task| task.spec.iter().any(|probe| probe.stage == Stage::Output);
+        if let Some(task) = tasks.iter().find(|task| !has_output(task)) {
+            return Err(BuildError::NoOutput(task.name.clone()));
+        }
         let mut builder = ParameterBuilder::new(seed);
         let network = Network::build(tasks, config, processors, &mut builder)?;
         if let Some(name) = builder.duplicate() {
@@ -135,7 +141,7 @@ impl Network {
         let dm_clrs_prefix = entry.dm_clrs_module.map(|module| format!("net/{module}/"));
         builder.scope(Owner::Processor, "processor/", dm_clrs_prefix.as_deref());
         let processor = entry.build(config, builder);
-        builder.scope(Owner::Processor, "lstm/", "net/processor_lstm/");
+        builder.scope(Owner::Lstm, "lstm/", "net/processor_lstm/");
         let lstm = config.lstm.then(|| Lstm::new(config.hidden, builder));
         let modules = tasks.iter().enumerate().map(|(index, Task { name, spec })| {
             let encoders = Encoders::new(name, index, spec, config, builder);

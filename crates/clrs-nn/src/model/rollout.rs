@@ -78,6 +78,20 @@ impl Network {
         self.decode(ctx, &policy.decoder_input(), Stage::Output, &mut mode)
     }
 
+    /// Unrolls all samples of a batch for the same number of steps, at least one, without teacher forcing. Decodes the outputs at
+    /// every step, for `observe`.
+    pub fn unroll_all_steps(
+        &self,
+        ctx: &ForwardContext,
+        batch: &ModelBatch,
+        steps: usize,
+        observe: &mut dyn FnMut(&StepView<'_>),
+    ) {
+        let batch = batch.clone().with_steps(steps);
+        let mut policy = ByLength { decodes_outputs: true, ..ByLength::new(self, ctx, &batch) };
+        self.roll(ctx, &mut policy, RolloutState::default(), &mut Mode::Evaluate, observe);
+    }
+
     /// The loop over steps. Returns the state after the last one.
     pub(super) fn roll<'c>(
         &self,
@@ -207,13 +221,15 @@ struct ByLength<'c, 'b> {
     step: usize,
     /// Decoder inputs of samples that have ended, the shortest first.
     ended: Vec<DecoderInput<'c>>,
+    /// Whether outputs are decoded at every step, too.
+    decodes_outputs: bool,
 }
 
 impl<'c, 'b> ByLength<'c, 'b> {
     fn new(network: &Network, ctx: &'c ForwardContext, batch: &'b ModelBatch) -> ByLength<'c, 'b> {
         let inputs = batch_inputs(network, ctx, batch);
         let samples = (0..batch.active(0)).collect();
-        ByLength { batch, ctx, inputs, samples, step: 0, ended: Vec::new() }
+        ByLength { batch, ctx, inputs, samples, step: 0, ended: Vec::new(), decodes_outputs: false }
     }
 
     /// Decoder inputs of all samples, in the order of the batch.
@@ -237,7 +253,7 @@ impl<'c> EndPolicy<'c> for ByLength<'c, '_> {
     }
 
     fn decodes_outputs(&self) -> bool {
-        false
+        self.decodes_outputs
     }
 
     fn advance(&mut self, StepResult { decoder_input, .. }: StepResult<'c, '_>) -> Remaining {

@@ -199,18 +199,9 @@ fn compare_decision(kind: Kind, found: &[f32], expected: &[f32], into: &mut Diff
 pub fn batch(file: &TensorFile, prefix: &str) -> Option<clrs::Batch> {
     let spec: Vec<[String; 4]> = serde_json::from_str(file.metadata.get("spec")?).ok()?;
     let probes = spec.iter().map(|[name, stage, location, kind]| {
-        let stage = [Stage::Input, Stage::Output, Stage::Hint].into_iter().find(|of| of.name() == stage)?;
-        let location = [Location::Node, Location::Edge, Location::Graph].into_iter().find(|of| of.name() == location)?;
+        let (stage, location) = (Stage::from_name(stage)?, Location::from_name(location)?);
         let (shape, values) = file.tensors.get(&format!("{prefix}{}/{name}", stage.name()))?;
-        let kind = match &kind[..] {
-            "scalar" => Kind::Scalar,
-            "mask" => Kind::Mask,
-            "mask_one" => Kind::MaskOne,
-            "categorical" => Kind::Categorical { classes: *shape.last()? },
-            "pointer" => Kind::Pointer,
-            "permutation_pointer" => Kind::CyclicPermutation,
-            _ => return None,
-        };
+        let kind = Kind::from_dm_clrs_name(kind, *shape.last()?)?;
         let masked = values.contains(&-1.0) && matches!(kind, Kind::Mask | Kind::Categorical { .. });
         Some(Probe { name: name.clone().into(), stage, location, kind, masked, dtype: DType::F32, description: "".into() })
     });

@@ -99,8 +99,7 @@ pub(crate) struct CheckpointContext<'c> {
 /// Hash of everything in a recipe that determines the trained parameters at a given step. The number of steps does not, so a run can be
 /// extended.
 pub(crate) fn fingerprint(recipe: &Recipe) -> String {
-    let recipe = Recipe { steps: 0, ..recipe.clone() };
-    blake3::hash(recipe.to_toml().as_bytes()).to_hex().to_string()
+    Recipe { steps: 0, ..recipe.clone() }.content_hash()
 }
 
 impl CheckpointFile {

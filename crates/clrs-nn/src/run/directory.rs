@@ -13,6 +13,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clrs_store::{OnExisting, open_regular, read_regular, write_atomic_durable};
 use serde_json::{Value, json};
@@ -81,8 +82,15 @@ impl RunDir {
     pub fn create(path: &Path, provenance: &Value) -> Result<RunDir, RunError> {
         // Before the lock, so that a directory of other files is left as it is, and after it, in case of a concurrent start.
         RunDir::ensure_free(path)?;
-        std::fs::create_dir_all(path).map_err(at(path))?;
-        let lock = RunLock::acquire(path)?;
+        RunDir::create_locked(RunLock::create(path)?, provenance)
+    }
+
+    /// [`RunDir::create`] in a directory that is locked already.
+    ///
+    /// # Errors
+    /// Those of [`RunDir::ensure_free`], or if the directory cannot be written.
+    pub fn create_locked(lock: RunLock, provenance: &Value) -> Result<RunDir, RunError> {
+        let path = lock.path();
         RunDir::ensure_free(path)?;
         RunStatus::new(Status::Running, RunState::default(), 0, None).write(path)?;
         let metrics_path = path.join(METRICS);
@@ -117,6 +125,11 @@ impl RunDir {
     /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.lock.path
+    }
+
+    /// Ends logging and keeps the directory locked.
+    pub fn into_lock(self) -> RunLock {
+        self.lock
     }
 
     /// Writes the recipe. It is written after the first checkpoint, so a directory with a recipe can be resumed.
@@ -207,6 +220,9 @@ pub fn read_provenance(run: &Path) -> Result<Option<Value>, RunError> {
     serde_json::from_slice(&bytes).map(Some).map_err(|error| at(&path)(error.into()))
 }
 
+/// How long a lock may be held by others before it counts as that of a worker.
+const PROBE_TIME: Duration = Duration::from_millis(100);
+
 impl RunLock {
     /// Locks a directory.
     ///
@@ -216,11 +232,27 @@ impl RunLock {
         let lock = path.join(LOCK);
         // Not truncated: a file of that name may belong to another program.
         let file = OpenOptions::new().create(true).append(true).open(&lock).map_err(at(&lock))?;
-        match file.try_lock() {
-            Ok(()) => Ok(RunLock { path: path.into(), _file: file }),
-            Err(std::fs::TryLockError::WouldBlock) => Err(RunError::InUse(path.into())),
-            Err(std::fs::TryLockError::Error(source)) => Err(RunError::Io { path: lock, source }),
+        let start = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(RunLock { path: path.into(), _file: file }),
+                // Whoever reads the status of a run holds its lock for a moment.
+                Err(std::fs::TryLockError::WouldBlock) if start.elapsed() < PROBE_TIME => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(std::fs::TryLockError::WouldBlock) => return Err(RunError::InUse(path.into())),
+                Err(std::fs::TryLockError::Error(source)) => return Err(RunError::Io { path: lock, source }),
+            }
         }
+    }
+
+    /// Locks a directory, which is created if necessary.
+    ///
+    /// # Errors
+    /// If it cannot be created, or another process has locked it.
+    pub fn create(path: &Path) -> Result<RunLock, RunError> {
+        std::fs::create_dir_all(path).map_err(at(path))?;
+        RunLock::acquire(path)
     }
 
     /// Path of the run.

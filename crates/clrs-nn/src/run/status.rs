@@ -22,7 +22,7 @@ pub struct RunStatus {
     pub steps: usize,
     /// Step and score of the best validation.
     pub best: Option<BestValidation>,
-    /// Error message, if it failed.
+    /// Error message, if it failed, or if it is done but cannot be evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Seconds since 1970 at which this was written.
@@ -85,6 +85,17 @@ impl RunStatus {
             status.status = Status::Stopped;
         }
         Ok(Some(status))
+    }
+
+    /// Notes why a trained run cannot be evaluated, or that it can (`None`).
+    ///
+    /// # Errors
+    /// If the status cannot be read or written.
+    pub fn set_error(run: &Path, error: Option<String>) -> Result<(), RunError> {
+        match RunStatus::read(run)? {
+            Some(status) if status.error != error => RunStatus { error, ..status }.write(run),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a process trains in a directory, or evaluates its run for a sweep.

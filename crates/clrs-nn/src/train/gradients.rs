@@ -19,6 +19,30 @@ use crate::model::network::Network;
 /// A loss, and its gradient for each parameter that it depends on.
 pub type Gradients = (f32, Vec<Option<Vec<f32>>>);
 
+/// Random stream of every micro-batch of an update. Those of other updates do not matter.
+pub fn update_streams(seed: u32, update: u64) -> impl Fn(usize) -> Option<RandomState> + Sync {
+    move |index| Some(RandomState::of_sample(seed, (update << 16) | index as u64))
+}
+
+/// Mean of gradients, such as those of several tasks: the sum of each parameter's, divided by the number of those that are not zero
+/// everywhere.
+pub fn average(gradients: &[Vec<Option<Vec<f32>>>]) -> Vec<Option<Vec<f32>>> {
+    let count = gradients.iter().map(Vec::len).max().unwrap_or(0);
+    let mean = |parameter: usize| {
+        let of_parameter = gradients.iter().filter_map(|gradients| gradients.get(parameter)?.as_ref());
+        let (mut sum, mut terms) = (Vec::new(), 0u16);
+        for gradient in of_parameter.filter(|gradient| gradient.iter().any(|value| *value != 0.0)) {
+            context::accumulate(&mut sum, gradient.clone());
+            terms += 1;
+        }
+        for value in &mut sum {
+            *value /= f32::from(terms);
+        }
+        (terms > 0).then_some(sum)
+    };
+    (0..count).map(mean).collect()
+}
+
 /// Loss of a batch and its gradients.
 ///
 /// A batch is computed in micro-batches, in parallel, each on a single thread. Their gradients are summed in order: neither the

@@ -2,8 +2,9 @@
 
 mod gradients;
 mod memory;
+pub mod model;
 pub mod optimizer;
 pub mod plan;
 pub mod trainer;
 
-pub use gradients::{Gradients, gradients};
+pub use gradients::{Gradients, average, gradients, update_streams};

@@ -40,8 +40,9 @@ impl Adam {
         &self.0
     }
 
-    /// Updates the parameters of the processor and of one task, and returns the global gradient norm. Parameters of other tasks and
-    /// their moments do not change. A parameter without a gradient has the gradient 0. If the norm is not finite, nothing changes.
+    /// Updates the parameters that all tasks share and those of one task, and returns the global gradient norm. Parameters of other
+    /// tasks and their moments do not change; with `None`, all are updated. A parameter without a gradient has the gradient 0. If
+    /// the norm is not finite, nothing changes.
     ///
     /// # Panics
     /// If the numbers of gradients and parameters differ.
@@ -49,11 +50,11 @@ impl Adam {
         &mut self,
         parameters: &mut Parameters,
         gradients: &[Option<Vec<f32>>],
-        task: usize,
+        task: impl Into<Option<usize>>,
         config: AdamConfig,
     ) -> f32 {
         assert_eq!(gradients.len(), parameters.list().len(), "one gradient, or none, per parameter");
-        let isa = Isa::best();
+        let (isa, task) = (Isa::best(), task.into());
         let count = parameters.count();
         let with_gradient = gradients.iter().flatten().collect();
         let squares = parallel::map_elements(count, with_gradient, |gradient| adam::sum_of_squares(isa, gradient));
@@ -74,7 +75,7 @@ impl Adam {
         let (list, values) = parameters.parts_mut();
         let all = values.iter_mut().zip(first).zip(second).zip(gradients).zip(list).collect();
         parallel::map_elements(count, all, |((((values, first), second), gradient), Parameter { owner, .. })| {
-            if matches!(owner, Owner::Algorithm(of) if *of != task) {
+            if matches!((owner, task), (Owner::Algorithm(of), Some(task)) if *of != task) {
                 return;
             }
             let is_frozen = *owner == Owner::Processor && config.freeze_processor;

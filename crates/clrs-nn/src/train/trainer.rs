@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 use burn::tensor::Device;
 use clrs::AnyAlgorithm;
 use clrs::clrs30::Split;
-use clrs::random::RandomState;
 use serde::Serialize;
 
-use super::gradients::{chunk_gradients, gradients};
-use super::optimizer::{Adam, AdamConfig};
+use super::gradients::update_streams;
+use super::model::{ModelError, TrainableModel};
+use super::optimizer::AdamConfig;
 use super::plan::TrainPlan;
 use crate::config::recipe::Recipe;
-use crate::data::batch::MICRO_BATCH;
 use crate::data::error::DataError;
 use crate::data::loader::{self, BatchLoader};
 use crate::data::prefetch::{Prefetched, UpdateData, prefetch};
@@ -22,9 +21,10 @@ use crate::data::transform::BatchTransform;
 use crate::eval::batches::ensure_fits;
 use crate::eval::evaluate::{EvalBatches, TaskModel};
 use crate::eval::metrics::{EvalError, Metrics};
+use crate::eval::trained::TrainedModel;
 use crate::exec::parameters::Parameters;
-use crate::exec::weights::Weights;
 use crate::model::network::{BuildError, Network};
+use crate::model::processors::ProcessorRegistry;
 use crate::run::checkpoint::{CheckpointContext, CheckpointFile, RecurrentStates, RunState, TaskSpecs};
 use crate::run::directory::{BEST, LAST, RunDir};
 use crate::run::error::RunError;
@@ -52,9 +52,8 @@ pub struct Trainer {
     recipe: Recipe,
     algorithms: Vec<&'static dyn AnyAlgorithm>,
     specs: TaskSpecs,
-    network: Network,
-    parameters: Parameters,
-    adam: Adam,
+    processors: ProcessorRegistry,
+    model: TrainableModel,
     state: RunState,
     recurrent: RecurrentStates,
     /// The checkpoint that was restored.
@@ -83,6 +82,8 @@ pub enum TrainError {
     Evaluate(#[from] EvalError),
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
     #[error("{what} of {algorithm} is {value} at step {step}; {}", advice(*.step))]
     NotFinite { what: &'static str, algorithm: String, value: f32, step: usize },
 }
@@ -194,35 +195,49 @@ impl Trainer {
             Ok::<_, TrainError>(EvalBatches::new(samples, &transform, VALIDATION_BATCH)?)
         });
         let validation = validation.collect::<Result<_, _>>()?;
+        let config = AdamConfig {
+            learning_rate: recipe.learning_rate,
+            grad_clip: recipe.grad_clip,
+            freeze_processor: recipe.freeze_processor,
+        };
         Ok(Trainer {
-            adam: Adam::new(&parameters),
+            model: TrainableModel::new(network, parameters, config, device),
             recipe,
             algorithms,
             specs,
-            network,
-            parameters,
+            processors,
+            device: device.clone(),
             state: RunState::default(),
             recurrent: RecurrentStates::new(),
             restored: None,
             data: TrainingData::Loaders(loaders),
             validation,
-            device: device.clone(),
         })
     }
 
     /// The parameters, to be set before training.
     pub fn parameters_mut(&mut self) -> &mut Parameters {
-        &mut self.parameters
+        self.model.parameters_mut()
     }
 
     /// The network.
     pub fn network(&self) -> &Network {
-        &self.network
+        self.model.network()
     }
 
     /// The current parameters.
     pub fn parameters(&self) -> &Parameters {
-        &self.parameters
+        self.model.parameters()
+    }
+
+    /// The model with its current parameters, for evaluation.
+    pub fn snapshot(&self) -> TrainedModel {
+        let (recipe, algorithms, specs) = (self.recipe.clone(), self.algorithms.clone(), self.specs.clone());
+        let parameters = self.parameters().clone();
+        let model = TrainedModel::in_training(recipe, algorithms, specs, &self.processors, parameters, &self.device);
+        let mut model = model.expect("the network was built before");
+        model.step = self.state.step;
+        model
     }
 
     /// Progress of the training.
@@ -241,7 +256,7 @@ impl Trainer {
         }
         let file = CheckpointFile::read(&path)?;
         file.ensure_recipe(&self.recipe, &path)?;
-        let mut parameters = self.parameters.clone();
+        let mut parameters = self.parameters().clone();
         file.load_parameters(&mut parameters, &path)?;
         let optimizer = file.optimizer(&parameters, &path)?;
         let recurrent = file.recurrent(self.recipe.batch_size, &path)?;
@@ -249,8 +264,9 @@ impl Trainer {
         if file.state().best.is_some() && !best.exists() {
             return Err(RunError::NoCheckpoint(best));
         }
-        (self.parameters, self.adam, self.state) = (parameters, Adam::from_state(optimizer), file.state());
-        (self.recurrent, self.restored) = (recurrent, Some(path));
+        self.model.set_optimizer(optimizer).expect("moments have the shapes of the parameters");
+        *self.model.parameters_mut() = parameters;
+        (self.state, self.recurrent, self.restored) = (file.state(), recurrent, Some(path));
         Ok(())
     }
 
@@ -344,38 +360,27 @@ impl Trainer {
     /// [`Trainer::resume`] returns to a checkpoint.
     pub fn step(&mut self) -> Result<StepReport, TrainError> {
         let step = self.state.step + 1;
-        let config = AdamConfig {
-            learning_rate: self.recipe.learning_rate,
-            grad_clip: self.recipe.grad_clip,
-            freeze_processor: self.recipe.freeze_processor,
-        };
         let mut tasks = Vec::with_capacity(self.algorithms.len());
         for task in 0..self.algorithms.len() {
             let data = self.next_data()?;
             let algorithm = self.algorithms[task].name();
-            // A separate random stream for every micro-batch of every update: earlier ones do not matter.
-            let update = (step * self.algorithms.len() + task) as u64;
-            let random = |index: usize| Some(RandomState::of_sample(self.recipe.seed, (update << 16) | index as u64));
-            let (network, parameters, device) = (&self.network, &self.parameters, &self.device);
+            let random = update_streams(self.recipe.seed, (step * self.algorithms.len() + task) as u64);
             let (loss, gradients) = match data {
-                UpdateData::Batch(batch) => gradients(network, parameters, task, &batch, device, random),
+                UpdateData::Batch(batch) => self.model.gradients(task, &batch, random)?,
                 UpdateData::Chunk { size, chunk } => {
-                    let (cells, micro_batches) = (chunk.supervised_cells(), chunk.micro_batches(MICRO_BATCH));
                     let states = self.recurrent.entry((task, size)).or_default();
-                    // There is no state at the beginning.
-                    let as_many = states.is_empty() || states.len() == micro_batches.len();
-                    let fits = micro_batches.iter().zip(&*states).all(|(chunk, state)| network.fits(chunk, state));
-                    if !as_many || !fits {
-                        return Err(RunError::RecurrentState(self.restored.clone().unwrap_or_default()).into());
-                    }
-                    chunk_gradients(network, parameters, task, (micro_batches, &cells), states, device, random)
+                    self.model.chunk_gradients(task, &chunk, states, random).map_err(|error| match error {
+                        // Only a checkpoint can have the state of other lanes.
+                        ModelError::RecurrentState => RunError::RecurrentState(self.restored.clone().unwrap_or_default()).into(),
+                        error => TrainError::from(error),
+                    })?
                 }
             };
             let not_finite = |what, value| TrainError::NotFinite { what, algorithm: algorithm.into(), value, step };
             if !loss.is_finite() {
                 return Err(not_finite("the loss", loss));
             }
-            let grad_norm = self.adam.update(&mut self.parameters, &gradients, task, config);
+            let grad_norm = self.model.update(&gradients, task);
             if !grad_norm.is_finite() {
                 return Err(not_finite("the gradient norm", grad_norm));
             }
@@ -391,11 +396,10 @@ impl Trainer {
     }
 
     fn validate_with(&self, progress: &mut dyn FnMut(usize) -> ControlFlow<()>) -> Result<ValidationReport, TrainError> {
-        let weights = Weights::no_grad(&self.parameters, &self.device);
-        let step = self.state.step;
+        let (network, weights, step) = (self.model.network(), self.model.weights(), self.state.step);
         let mut tasks = Vec::with_capacity(self.algorithms.len());
         for (task, (algorithm, batches)) in self.algorithms.iter().zip(&self.validation).enumerate() {
-            let model = TaskModel { network: &self.network, weights: &weights, task, algorithm: *algorithm };
+            let model = TaskModel { network, weights, task, algorithm: *algorithm };
             let metrics = batches.evaluate(model, progress).map_err(|error| match error {
                 // The network diverged in the last update.
                 EvalError::NotFinite { value, .. } => {
@@ -430,7 +434,7 @@ impl Trainer {
         let is_best = self.state.best.is_none_or(|(_, best)| report.score > best);
         if is_best {
             (self.state.best, self.state.since_best) = (Some((report.step, report.score)), 0);
-            directory.save_best(&self.parameters, &self.context())?;
+            directory.save_best(self.parameters(), &self.context())?;
         } else {
             self.state.since_best += 1;
         }
@@ -441,7 +445,7 @@ impl Trainer {
     /// Saves a checkpoint and returns the time that it took.
     fn save(&self, directory: &RunDir) -> Result<Duration, RunError> {
         let start = Instant::now();
-        directory.save_last(&self.parameters, &self.context(), self.adam.state(), &self.recurrent)?;
+        directory.save_last(self.parameters(), &self.context(), self.model.optimizer(), &self.recurrent)?;
         directory.save_status(Status::Running, self.state, self.recipe.steps, None)?;
         Ok(start.elapsed())
     }

@@ -12,6 +12,9 @@ use crate::runs::ReportRun;
 use crate::stats::MeanStddev;
 use crate::tables::record;
 
+/// Name of its files.
+pub(super) const NAME: &str = "validation-curves";
+
 #[derive(Serialize)]
 struct Record<'r> {
     algorithm: &'r str,
@@ -49,7 +52,7 @@ pub(super) fn figure(results: &Results<'_>) -> Figure {
         let _ = write!(caption, " {absent} of {} algorithms have no validation yet.", results.algorithms.len());
     }
     Figure {
-        name: "validation-curves",
+        name: NAME,
         title: "Validation curves",
         caption,
         x_label: "training steps",

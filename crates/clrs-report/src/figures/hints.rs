@@ -11,6 +11,9 @@ use crate::results::{Results, test};
 use crate::stats::MeanStddev;
 use crate::tables::record;
 
+/// Name of its files.
+pub(super) const NAME: &str = "hint-accuracy";
+
 #[derive(Serialize)]
 struct Record<'r> {
     algorithm: &'r str,
@@ -45,7 +48,7 @@ pub(super) fn figure(results: &Results<'_>) -> Figure {
         Some(Line { points: over_runs(&of_run, |_| true), runs })
     });
     Figure {
-        name: "hint-accuracy",
+        name: NAME,
         title: "Hint accuracy along the trajectory",
         caption: "Mean score (%) of the predicted hints at each step of the algorithm, on the test set with the true number of steps: \
                   mean over the hints other than scalars, over seeds, and one standard deviation up and down. The data has every hint."

@@ -16,6 +16,9 @@ pub use axis::Axis;
 pub use figure::Figure;
 pub use panel::Panel;
 
+/// Names of all figures.
+pub(crate) const NAMES: [&str; 3] = [curves::NAME, sizes::NAME, hints::NAME];
+
 /// All figures that there are results for.
 pub fn all(results: &Results<'_>) -> Vec<Figure> {
     let figures = [curves::figure(results), sizes::figure(results), hints::figure(results)];

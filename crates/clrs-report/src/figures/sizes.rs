@@ -14,6 +14,9 @@ use crate::runs::{Evaluation, ReportRun};
 use crate::stats::MeanStddev;
 use crate::tables::record;
 
+/// Name of its files.
+pub(super) const NAME: &str = "score-by-size";
+
 #[derive(Serialize)]
 struct Record<'r> {
     algorithm: &'r str,
@@ -38,7 +41,7 @@ pub(super) fn figure(results: &Results<'_>) -> Figure {
         Some(Line { points, runs: by_size.values().map(Vec::len).min()? })
     });
     Figure {
-        name: "score-by-size",
+        name: NAME,
         title: "Score by size",
         caption: "Score (%) of the best checkpoint on new samples of each size, with the true number of steps: mean over seeds, and one \
                   standard deviation up and down. Sizes are on a logarithmic axis."

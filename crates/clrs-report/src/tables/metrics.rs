@@ -37,8 +37,12 @@ pub(super) fn table(results: &Results<'_>) -> Table {
                 ("validation_score", cell.validation),
             ];
             let text = |(_, group): &(&str, Option<Group>)| {
-                let runs = group.map_or(0, |group| group.runs);
-                TextCell::value(group.map(|group| percent(group.value)).unwrap_or_default()).marked(missing_runs(runs, known))
+                // What no run has was not evaluated, unless nothing was.
+                let Some(group) = group.or_else(|| cell.score.is_none().then_some(Group::EMPTY)) else {
+                    return TextCell::value("–".into());
+                };
+                let value = if group.runs > 0 { percent(group.value) } else { String::new() };
+                TextCell::value(value).marked(missing_runs(group.runs, known))
             };
             let cells = std::iter::once(TextCell::value(model.label.clone())).chain(metrics.iter().map(text)).collect();
             rows.push(Row { label: algorithm.name.clone(), kind, cells });

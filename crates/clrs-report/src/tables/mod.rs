@@ -25,11 +25,11 @@ pub use table::{Row, RowKind, Table, TextCell};
 /// assert!(tables[0].to_text(Format::Markdown).starts_with("### Test scores by family"));
 /// ```
 pub fn all(results: &Results<'_>) -> Vec<Table> {
-    vec![
-        families::table(results),
-        scores::algorithms(results),
-        wins::table(results),
-        scores::validation(results),
-        metrics::table(results),
-    ]
+    let mut tables = vec![families::table(results), scores::algorithms(results), wins::table(results)];
+    // Runs on other data are not validated on the benchmark.
+    if results.runs.iter().any(|run| run.recipe.data.version().is_some()) {
+        tables.push(scores::validation(results));
+    }
+    tables.push(metrics::table(results));
+    tables
 }

@@ -100,12 +100,7 @@ fn entrants<'c>(results: &'c Results<'_>) -> Vec<&'c Column> {
     };
     let mut entrants: Vec<&Column> = Vec::new();
     for column in &results.columns {
-        let same = |other: &&Column| {
-            let processors =
-                |of: &Column| of.models.iter().map(|&model| results.models[model].processor.clone()).collect::<Vec<_>>();
-            column.paper.is_some() && other.paper == column.paper && processors(other) != processors(column)
-        };
-        match entrants.iter().position(same) {
+        match entrants.iter().position(|other| results.are_variants(other, column)) {
             Some(index) if validation(column) > validation(entrants[index]) => entrants[index] = column,
             Some(_) => {}
             None => entrants.push(column),

@@ -1,11 +1,12 @@
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use clrs::batch::column_of;
 use clrs::column::MAX_NODES;
 use clrs::registry::UnknownAlgorithm;
 use clrs::spec::DuplicateProbe;
 use clrs::trajectory::TrajectoriesError;
-use clrs::{AnyAlgorithm, Cells, Column, Kind, Location, Probe, Registry, Spec, Stage, Trajectories};
+use clrs::{AnyAlgorithm, Cells, Column, Location, Probe, Registry, Spec, Stage, Trajectories};
 use prost::Message;
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use super::features::{LENGTHS, Tensor, Tensors, feature_name, from_json, tensors
 use super::info::shard_lengths;
 use super::order::order;
 use super::record::Records;
-use super::{DATASET, FEATURES_FILE, INFO_FILE, shard_name};
+use super::{DATASET, FEATURES_FILE, INFO_FILE, VERSION, shard_name};
 use crate::error::{At, StoreError, StoreErrorKind};
 use crate::file::{OnExisting, create_directory, lossy_path, open_regular, read_regular};
 use crate::native::{Header, Provenance, SetSummary, SetWriter, file_name, is_valid_set_name};
@@ -146,6 +147,81 @@ fn import_set(
     let (algorithm, split) = split.ok_or_else(|| LayoutError::DirectoryName(name.clone())).at(dir)?;
     let algorithm = registry.find(algorithm).map_err(LayoutError::from).at(dir)?;
 
+    let (layout, trajectories) = read_records(dir, algorithm, split, progress)?;
+
+    let path = out.join(file_name(&name, None));
+    let header = Header {
+        name: name.clone(),
+        algorithm: algorithm.name().into(),
+        max_nodes: layout.nodes,
+        provenance: Provenance {
+            size: layout.nodes,
+            samples: trajectories.len() as u64,
+            source: Some(format!("TFDS {DATASET}/{name}")),
+            ..Provenance::default()
+        },
+        spec: layout.spec,
+    };
+    let summary = write(&path, &header, &trajectories, split, on_existing)?;
+    progress.finish_set(&name);
+    Ok(ImportedSet { path, summary })
+}
+
+/// Reads a set of dm-clrs's dataset below a root directory, in the order of its records: what `clrs.create_dataset` iterates over.
+///
+/// # Examples
+///
+/// ```
+/// use clrs::Registry;
+/// use clrs_store::generate::{DatasetSpec, GenerateOptions, generate};
+/// use clrs_store::{OnExisting, Set, tfds};
+///
+/// let dir = tempfile::tempdir()?;
+/// let bfs = Registry::builtin().find("bfs")?;
+/// generate(&[DatasetSpec::new("bfs_val", bfs, 8, 10, 2)], dir.path(), GenerateOptions::default(), &())?;
+/// let mut set = Set::open(dir.path(), "bfs", "val")?;
+/// tfds::export(&mut set, dir.path(), None, OnExisting::Fail, &())?;
+/// let records = tfds::read(dir.path(), bfs, "val")?;
+/// assert_eq!(records, tfds::records_of(&set.read_all()?, "val"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read(root: &Path, algorithm: &dyn AnyAlgorithm, split: &str) -> Result<Trajectories, StoreError> {
+    let dir = root.join(DATASET).join(format!("{}_{split}", algorithm.name())).join(VERSION);
+    if !dir.is_dir() {
+        return Err(LayoutError::NoFeatures).at(&dir);
+    }
+    Ok(read_records(&dir, algorithm, split, &())?.1)
+}
+
+/// The samples of a set as its TFDS records have them: in their order, and with scalars rounded to float32.
+#[must_use]
+pub fn records_of(trajectories: &Trajectories, split: &str) -> Trajectories {
+    let mut records = Trajectories::new(trajectories.spec().clone());
+    for sample in order(split, trajectories.len()) {
+        let sample = trajectories.get(sample);
+        let columns: Vec<Column> = sample.iter().map(|(_, cells)| rounded(cells)).collect();
+        let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
+        records.push(sample.nodes(), sample.steps(), &cells).expect("it has the same spec");
+    }
+    records
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the type of floats in records")]
+fn rounded(cells: Cells<'_>) -> Column {
+    match cells {
+        Cells::Scalar(cells) => Column::Scalar(cells.iter().map(|&cell| f64::from(cell as f32)).collect()),
+        cells => cells.to_column(),
+    }
+}
+
+/// Reads all records of the directory of a set, `.../ALGORITHM_SPLIT/1.0.0`.
+fn read_records(
+    dir: &Path,
+    algorithm: &dyn AnyAlgorithm,
+    split: &str,
+    progress: &dyn Progress,
+) -> Result<(Layout, Trajectories), StoreError> {
+    let name = format!("{}_{split}", algorithm.name());
     let features = dir.join(FEATURES_FILE);
     let layout = Layout::new(&read_text(&features)?, algorithm).at(&features)?;
     let info = dir.join(INFO_FILE);
@@ -168,22 +244,7 @@ fn import_set(
         }
     }
 
-    let path = out.join(file_name(&name, None));
-    let header = Header {
-        name: name.clone(),
-        algorithm: algorithm.name().into(),
-        max_nodes: layout.nodes,
-        provenance: Provenance {
-            size: layout.nodes,
-            samples: trajectories.len() as u64,
-            source: Some(format!("TFDS {DATASET}/{name}")),
-            ..Provenance::default()
-        },
-        spec: layout.spec,
-    };
-    let summary = write(&path, &header, &trajectories, split, on_existing)?;
-    progress.finish_set(&name);
-    Ok(ImportedSet { path, summary })
+    Ok((layout, trajectories))
 }
 
 fn read_text(path: &Path) -> Result<String, StoreError> {
@@ -311,45 +372,11 @@ impl Layout {
             let name = feature_name(probe);
             let values = take(&name)?;
             let unpadded = if probe.stage == Stage::Hint { values.len() / self.steps.max(1) * steps } else { values.len() };
-            columns.push(typed(probe, self.nodes, &values[..unpadded]).ok_or(RecordError::Value { feature: name })?);
+            columns.push(column_of(probe, self.nodes, &values[..unpadded]).ok_or(RecordError::Value { feature: name })?);
         }
         let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
         Ok(trajectories.push(self.nodes, steps, &cells)?)
     }
-}
-
-/// Converts dense values to a column. Returns `None` if they are invalid for the probe.
-fn typed(probe: &Probe, nodes: usize, values: &[f64]) -> Option<Column> {
-    Some(match probe.kind {
-        Kind::Scalar => Column::Scalar(values.to_vec()),
-        Kind::Mask => Column::Class(values.iter().map(|&value| class(value)).collect::<Option<_>>()?),
-        Kind::Pointer | Kind::Permutation => Column::Node(values.iter().map(|&value| node(value, nodes)).collect::<Option<_>>()?),
-        Kind::MaskOne => {
-            let hot = |row| hot(row).filter(|&(_, value)| value == 1.0);
-            Column::Node(values.chunks_exact(nodes).map(|row| node(hot(row)?.0 as f64, nodes)).collect::<Option<_>>()?)
-        }
-        Kind::Categorical { classes } => {
-            let class = |row| match hot(row)? {
-                (class, 1.0) => i8::try_from(class).ok(),
-                (class, -1.0) if class == classes - 1 => Some(-1),
-                _ => None,
-            };
-            Column::Class(values.chunks_exact(classes).map(class).collect::<Option<_>>()?)
-        }
-        Kind::CyclicPermutation => return None, // only derived from a permutation, never stored
-    })
-}
-
-/// Index and value of the only element of a row that is not zero.
-fn hot(row: &[f64]) -> Option<(usize, f64)> {
-    let mut others = row.iter().copied().enumerate().filter(|&(_, number)| number != 0.0);
-    let found = others.next()?;
-    others.next().is_none().then_some(found)
-}
-
-/// -1, 0 or 1. Whether -1 is valid is checked against the spec.
-fn class(number: f64) -> Option<i8> {
-    [-1i8, 0, 1].into_iter().find(|&class| f64::from(class) == number)
 }
 
 /// An integer below `count`.

@@ -17,7 +17,7 @@ mod order;
 mod record;
 
 pub use export::export;
-pub use import::{ImportedSet, Layout, LayoutError, RecordError, import};
+pub use import::{ImportedSet, Layout, LayoutError, RecordError, import, read, records_of};
 pub use record::write_record;
 
 /// Name of dm-clrs's dataset, and the version in the names of its directories.

@@ -32,8 +32,10 @@ pub enum SlurmError {
     Damaged { path: PathBuf, line: usize },
     #[error("{}: another `submit` is at work", .0.display())]
     InUse(PathBuf),
-    #[error("the path of the sweep, {}, contains characters that a job script cannot have", .0.display())]
+    #[error("{}: the path contains characters that a job script cannot have", .0.display())]
     Path(PathBuf),
+    #[error("`{0}`: an argument of `sbatch` cannot contain quotation marks, backslashes or line breaks here")]
+    Argument(String),
     #[error("{}: too many scripts; remove those of finished jobs", .0.display())]
     TooManySubmissions(PathBuf),
     #[error("invalid time limit `{0}`; expected at least four minutes as MINUTES, HH:MM:SS or D-HH:MM:SS")]

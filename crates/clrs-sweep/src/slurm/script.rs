@@ -48,7 +48,7 @@ impl Script<'_> {
         let last = self.array_tasks.saturating_sub(1);
         let limit = self.max_parallel.map(|limit| format!("%{limit}")).unwrap_or_default();
         let time = self.time.map(|time| format!("#SBATCH --time={time}\n")).unwrap_or_default();
-        let arguments = directives(self.arguments);
+        let arguments = directives(self.arguments)?;
         let (cpus, name, stopped) = (self.cpus_per_task, self.name, worker::STOPPED_EXIT_CODE);
         Ok(format!(
             r#"#!/bin/bash
@@ -95,15 +95,28 @@ exit "$code"
 }
 
 /// Arguments of `sbatch` as lines of a script. A value follows the option before it.
-fn directives(arguments: &[String]) -> String {
-    let mut lines: Vec<String> = Vec::new();
+fn directives(arguments: &[String]) -> Result<String, SlurmError> {
+    let mut lines = String::new();
     for argument in arguments {
-        match lines.last_mut() {
-            Some(line) if !argument.starts_with('-') => line.extend([" ", argument]),
-            _ => lines.push(format!("#SBATCH {argument}")),
+        if argument.contains(['"', '\n', '\\']) {
+            return Err(SlurmError::Argument(argument.clone()));
         }
+        let (option, value) = match argument.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (format!("{option}="), value),
+            _ => (String::new(), argument.as_str()),
+        };
+        let value = if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_string() };
+        let start = match (lines.is_empty(), argument.starts_with('-')) {
+            (false, false) => " ",
+            (false, true) => "\n#SBATCH ",
+            (true, _) => "#SBATCH ",
+        };
+        lines.extend([start, &option, &value]);
     }
-    lines.iter().map(|line| line.replace('\n', " ") + "\n").collect()
+    if !lines.is_empty() {
+        lines.push('\n');
+    }
+    Ok(lines)
 }
 
 /// Parses a time limit as `sbatch --time` has it: minutes, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM` or `D-HH:MM:SS`.
@@ -157,19 +170,20 @@ mod tests {
             cpus_per_task: 2,
             time: Some("04:00:00"),
             max_parallel: Some(4),
-            arguments: &["--partition".into(), "cpu".into(), "--account=me".into()],
+            arguments: &["--partition".into(), "cpu".into(), "--account=me".into(), "--comment=two words".into()],
         };
         let text = script.text().expect("a script");
         for line in [
             "#SBATCH --job-name=clrs-quick-test\n#SBATCH --array=0-11%4\n",
-            "#SBATCH --partition cpu\n#SBATCH --account=me\n",
+            "#SBATCH --partition cpu\n#SBATCH --account=me\n#SBATCH --comment=\"two words\"\n",
             "#SBATCH --time=04:00:00\n#SBATCH --output=\"/data/my sweep/slurm/logs/%A_%a.log\"\n",
             "'/opt/clrs' sweep run '/data/my sweep' --task \"$runs\" --threads 2 &\n",
             "if [ \"$code\" -eq 75 ] && [ \"$requeue\" = yes ]; then\n",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
-        let odd = Script { sweep: Path::new("/data/it's"), ..script };
+        let odd = Script { sweep: Path::new("/data/it's"), ..script.clone() };
         assert!(odd.text().is_err());
+        assert!(Script { arguments: &["--comment=a\nb".into()], ..script }.text().is_err());
     }
 }

@@ -102,7 +102,7 @@ pub fn submit(
     };
     let is_left = |run: &&RunProgress| !matches!(run.state, State::Complete | State::Running) && !queued.contains(&run.task);
     let left: Vec<&RunProgress> = progress.iter().filter(is_left).collect();
-    let seconds = |run: &RunProgress| plan.runs[run.task].flops * run.fraction_left() / (rate * options.cpus_per_task as f64);
+    let seconds = |run: &RunProgress| run.flops_left(&plan.runs[run.task]) / (rate * options.cpus_per_task as f64);
     let packed = limit.map_or(PACKED, |limit| PACKED.min(limit / 2)).as_secs_f64();
     let array_tasks = pack(&left, seconds, packed, options.runs_per_task);
     let size = if options.mode == Mode::Script { MAX_ARRAY_SIZE } else { max_array_size() };

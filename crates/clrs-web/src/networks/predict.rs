@@ -145,7 +145,12 @@ pub fn overview(runs: &Runs, question: &Question, is_abandoned: &dyn Fn() -> boo
 ///
 /// # Errors
 /// As [`overview`], and if there is no such sample.
-pub fn decisions(runs: &Runs, question: &Question, sample: usize, is_abandoned: &dyn Fn() -> bool) -> Result<Decisions, NetworkError> {
+pub fn decisions(
+    runs: &Runs,
+    question: &Question,
+    sample: usize,
+    is_abandoned: &dyn Fn() -> bool,
+) -> Result<Decisions, NetworkError> {
     let Opened { name, model, algorithm, samples } = open(runs, question)?;
     if sample >= samples.len() {
         return Err(EvalError::NoSample { sample, samples: samples.len() }.into());

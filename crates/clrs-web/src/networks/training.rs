@@ -32,8 +32,7 @@ pub fn training_run(run: &Run) -> TrainingRun {
     let mut metrics = lock(&run.metrics);
     let (recipe, status, read) = (directory::read_recipe(&run.path), RunStatus::read(&run.path), metrics.poll());
     let error = recipe.as_ref().err().or(status.as_ref().err()).or(read.as_ref().err()).map(ToString::to_string);
-    let (algorithms, processor) =
-        recipe.map(|recipe| (recipe.algorithms, recipe.model.processor)).unwrap_or_default();
+    let (algorithms, processor) = recipe.map(|recipe| (recipe.algorithms, recipe.model.processor)).unwrap_or_default();
     TrainingRun {
         name: run.name.clone(),
         algorithms,

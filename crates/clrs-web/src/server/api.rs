@@ -15,7 +15,7 @@ use clrs::{AnyAlgorithm, Family, SamplerOptions, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Config;
+use super::config::Config;
 use super::error::ApiError;
 use super::respond::{Gzip, Json, Page};
 use super::work::Workers;
@@ -208,7 +208,7 @@ impl SampleRequest {
             }
         }
         request.options = SamplerOptions::parse(options.into_iter().map(String::as_str))?;
-        let too_large = |value: &str| value.parse::<f64>().is_ok_and(|number| !(number.abs() <= MAX_OPTION));
+        let too_large = |value: &str| value.parse::<f64>().is_ok_and(|number| number.is_nan() || number.abs() > MAX_OPTION);
         if let Some((name, value)) = request.options.iter().find(|(_, value)| value.split(',').any(too_large)) {
             return Err(ApiError::TooLarge(format!("`{name}={value}`: the explorer takes numbers up to {MAX_OPTION}")));
         }

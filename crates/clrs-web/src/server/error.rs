@@ -1,12 +1,10 @@
 //! Errors of requests: a status and one line.
 
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use clrs::InvalidProblem;
 use clrs::registry::UnknownAlgorithm;
 use clrs::sampling::{OptionError, SampleError};
 
-use super::respond;
 #[cfg(feature = "networks")]
 use crate::networks::NetworkError;
 
@@ -41,7 +39,7 @@ pub(super) enum ApiError {
 }
 
 impl ApiError {
-    fn status(&self) -> StatusCode {
+    pub(super) fn status(&self) -> StatusCode {
         match self {
             ApiError::Unknown(_) | ApiError::NotFound => StatusCode::NOT_FOUND,
             ApiError::Sample(_) | ApiError::Problem(_) | ApiError::Option(_) | ApiError::Request(_) => StatusCode::BAD_REQUEST,
@@ -57,12 +55,5 @@ impl ApiError {
             ApiError::Busy | ApiError::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
-    }
-}
-
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
-        let body = serde_json::json!({ "error": self.to_string() });
-        respond::Json::small(self.status(), &body).into_response()
     }
 }

@@ -34,7 +34,9 @@ pub(super) struct Hosts {
 
 impl Hosts {
     pub(super) fn new(address: SocketAddr, mut names: Vec<String>) -> Hosts {
-        names.iter_mut().for_each(|name| name.make_ascii_lowercase());
+        for name in &mut names {
+            name.make_ascii_lowercase();
+        }
         names.push("localhost".into());
         Hosts { port: address.port(), names, any_address: address.ip().is_unspecified(), address: address.ip() }
     }

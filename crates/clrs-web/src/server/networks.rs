@@ -20,10 +20,7 @@ const MAX_SAMPLES: usize = 128;
 const MAX_SIZE: usize = 64;
 
 pub(super) fn add_routes(router: Router<Arc<Explorer>>) -> Router<Arc<Explorer>> {
-    router
-        .route("/api/network", get(network))
-        .route("/api/network/sample", get(sample))
-        .route("/api/training", get(training))
+    router.route("/api/network", get(network)).route("/api/network/sample", get(sample)).route("/api/training", get(training))
 }
 
 impl Explorer {
@@ -46,13 +43,18 @@ fn parse(query: Result<Query<Parameters>, QueryRejection>) -> Result<(Question, 
             "run" => question.run = number(name, value)?,
             "count" => question.count = number(name, value)?,
             "sample" => sample = number(name, value)?,
-            "steps" => question.steps = value.parse().map_err(|error: clrs_nn::eval::evaluate::UnknownSteps| ApiError::Request(error.to_string()))?,
+            "steps" => {
+                question.steps =
+                    value.parse().map_err(|error: clrs_nn::eval::evaluate::UnknownSteps| ApiError::Request(error.to_string()))?
+            }
             _ => return Ok(false),
         }
         Ok(true)
     })?;
     if !(1..=MAX_SAMPLES).contains(&question.count) || request.size > MAX_SIZE {
-        return Err(ApiError::TooLarge(format!("the explorer evaluates networks on 1 to {MAX_SAMPLES} samples of size {MAX_SIZE} or less")));
+        return Err(ApiError::TooLarge(format!(
+            "the explorer evaluates networks on 1 to {MAX_SAMPLES} samples of size {MAX_SIZE} or less"
+        )));
     }
     let SampleRequest { algorithm, size, seed, options } = request;
     Ok((Question { algorithm, size, seed, options, ..question }, sample))

@@ -57,6 +57,13 @@ impl Json {
     }
 }
 
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let body = serde_json::json!({ "error": self.to_string() });
+        Json::small(self.status(), &body).into_response()
+    }
+}
+
 impl IntoResponse for Json {
     fn into_response(self) -> Response {
         let mut response = (self.status, self.bytes).into_response();

@@ -12,7 +12,7 @@ use super::error::ApiError;
 /// How long a request waits for its turn.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 /// How long a client waits for an answer.
-const MAX_WORK: Duration = Duration::from_secs(60);
+const MAX_WORK: Duration = Duration::from_mins(1);
 
 /// The threads that do the work.
 pub(super) struct Workers(Arc<Semaphore>);
@@ -51,7 +51,6 @@ impl Workers {
 pub(super) struct Abandoned(Arc<AtomicBool>);
 
 impl Abandoned {
-    #[cfg_attr(not(feature = "networks"), expect(dead_code, reason = "recording cannot be interrupted"))]
     pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

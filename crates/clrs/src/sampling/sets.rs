@@ -1,4 +1,5 @@
 use crate::batch::{Batch, BatchError};
+use crate::random::RandomState;
 use crate::recorder::Recorder;
 use crate::trajectory::{Trajectories, Trajectory};
 
@@ -28,6 +29,11 @@ impl FixedSet {
     /// Returns the samples and drops the sampler.
     pub fn into_trajectories(self) -> Trajectories {
         self.trajectories
+    }
+
+    /// The random stream that batches are drawn from.
+    pub fn random(&mut self) -> &mut RandomState {
+        self.sampler.random()
     }
 
     /// All samples as one batch: dm-clrs's `next()`.
@@ -63,8 +69,14 @@ const WARM_UP: usize = 1000;
 impl Stream {
     /// Creates a stream whose batches are padded to their own longest sample.
     pub fn new(sampler: Sampler) -> Stream {
+        Stream::with_max_steps(sampler, None)
+    }
+
+    /// Creates a stream whose batches are padded to the longest sample so far, and to at least `max_steps` steps: continues
+    /// the stream that [`max_steps`](Stream::max_steps) is of. With `None`, batches are padded to their own longest sample.
+    pub fn with_max_steps(sampler: Sampler, max_steps: Option<usize>) -> Stream {
         let recorder = sampler.algorithm().recorder();
-        Stream { sampler, max_steps: None, recorder }
+        Stream { sampler, max_steps, recorder }
     }
 
     /// Creates a stream whose batches are padded to the longest sample so far, including 1000 that are drawn first and
@@ -74,6 +86,21 @@ impl Stream {
         let recorders = stream.sampler.record_parallel(WARM_UP)?;
         stream.max_steps = recorders.iter().map(|recorder| recorder.trajectories().max_steps()).max();
         Ok(stream)
+    }
+
+    /// Largest number of steps so far, if batches are padded to it.
+    pub fn max_steps(&self) -> Option<usize> {
+        self.max_steps
+    }
+
+    /// Sets the number of steps that batches are padded to at least; `None` pads them to their own longest sample.
+    pub fn set_max_steps(&mut self, steps: Option<usize>) {
+        self.max_steps = steps;
+    }
+
+    /// The random stream that problems are drawn from.
+    pub fn random(&mut self) -> &mut RandomState {
+        self.sampler.random()
     }
 
     /// The next `count` samples.
@@ -91,5 +118,25 @@ impl Stream {
         let batch = Batch::new(&trajectories.iter().collect::<Vec<_>>(), min_steps)?;
         self.max_steps = self.max_steps.map(|max| max.max(steps));
         Ok(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use crate::sampling::SamplerOptions;
+
+    #[test]
+    fn a_stream_continues_from_its_random_state_and_number_of_steps() {
+        let quickselect = Registry::builtin().find("quickselect").expect("a built-in algorithm");
+        let sampler = |seed| Sampler::new(quickselect, 8, seed, &SamplerOptions::default()).expect("a sampler");
+        let mut stream = Stream::track_max_steps(sampler(1)).expect("samples");
+        stream.next(3).expect("a batch");
+        let (key, position) = stream.random().state();
+        let random = RandomState::from_state(key, position).expect("a state");
+        let mut continued = Stream::with_max_steps(sampler(2), stream.max_steps());
+        *continued.random() = random;
+        assert_eq!(continued.next(5).expect("a batch"), stream.next(5).expect("a batch"));
     }
 }

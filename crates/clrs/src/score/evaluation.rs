@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{Array, ArrayData, Batch};
+use crate::batch::{Array, Batch};
 use crate::pairwise::pairwise_sum;
 use crate::spec::{Kind, Probe, Stage};
 
@@ -228,7 +228,7 @@ struct Pair<'t> {
 }
 
 fn pairs<'t>(truth: &'t Batch, stage: Stage, predicted: &[(&str, &'t Array)]) -> Result<Vec<Pair<'t>>, ScoreError> {
-    pair_up(truth, stage, predicted, |array| (array.shape.clone(), cells(array)))
+    pair_up(truth, stage, predicted, |array| (array.shape.clone(), array.to_f64()))
 }
 
 /// The pairs of the hints at one step of the truth.
@@ -240,7 +240,7 @@ fn pairs_at<'t>(truth: &'t Batch, step: usize, predicted: &[(&str, &'t Array)]) 
     pair_up(truth, Stage::Hint, predicted, |array| {
         let shape = array.shape[1..].to_vec();
         let row: usize = shape.iter().product();
-        let cells = match cells(array) {
+        let cells = match array.to_f64() {
             Cow::Borrowed(cells) => Cow::Borrowed(&cells[step * row..(step + 1) * row]),
             Cow::Owned(cells) => Cow::Owned(cells[step * row..(step + 1) * row].to_vec()),
         };
@@ -275,10 +275,10 @@ fn pair_up<'t>(
                 let pointers =
                     |cycle: &[f64], mask: &[f64]| pointers_of_cycle(cycle, mask, last).map(|node| node as f64).collect();
                 let truth = pointers(&truth, &mask);
-                let predicted = pointers(&cells(prediction), &cells(predicted_mask));
+                let predicted = pointers(&prediction.to_f64(), &predicted_mask.to_f64());
                 (Kind::Pointer, Cow::Owned(truth), Cow::Owned(predicted))
             }
-            kind => (kind, truth, cells(prediction)),
+            kind => (kind, truth, prediction.to_f64()),
         };
         pairs.push(Pair { probe, kind, truth, predicted, last });
     }
@@ -313,18 +313,10 @@ pub(super) fn argmax(row: &[f64]) -> usize {
     best
 }
 
-/// The values as `f64`.
-pub(super) fn cells(array: &Array) -> Cow<'_, [f64]> {
-    match &array.data {
-        ArrayData::F64(cells) => Cow::Borrowed(cells),
-        ArrayData::F32(cells) => Cow::Owned(cells.iter().map(|&x| f64::from(x)).collect()),
-        ArrayData::I64(cells) => Cow::Owned(cells.iter().map(|&x| x as f64).collect()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::ArrayData;
     use crate::registry::Registry;
     use crate::sampling::{FixedSet, Sampler, SamplerOptions};
     use crate::trajectory::Trajectory;
@@ -335,7 +327,7 @@ mod tests {
             (0..batch.samples()).filter(|&sample| chosen(sample) && batch.lengths[sample] > step as f64).collect();
         let hints = batch.iter().filter(|(probe, _)| probe.stage == Stage::Hint);
         let row = |array: &Array| {
-            let cells = cells(array);
+            let cells = array.to_f64();
             let width = cells.len() / (array.shape[0] * batch.samples());
             let start = |sample: usize| (step * batch.samples() + sample) * width;
             let values = samples.iter().flat_map(|&sample| cells[start(sample)..][..width].to_vec()).collect();

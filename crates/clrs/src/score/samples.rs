@@ -7,7 +7,7 @@ use crate::spec::{Kind, Probe, Stage};
 use crate::trajectory::Trajectory;
 
 use super::ScoreError;
-use super::evaluation::{argmax, cells, check_shape, pointers_of_cycle};
+use super::evaluation::{argmax, check_shape, pointers_of_cycle};
 
 /// Decodes predicted outputs to typed columns, per sample: masks are thresholded at 0.5; classes, one-hot masks and cycles
 /// take the argmax.
@@ -28,11 +28,11 @@ pub fn hard_decode(probes: &[(&Probe, &Array)], samples: usize, nodes: usize) ->
             let mask = probes.next().filter(|(mask, _)| mask.name == name);
             let (_, mask) = mask.ok_or_else(|| ScoreError::NoMask(probe.name.to_string()))?;
             check_shape(&name, &[samples, nodes], mask)?;
-            cells(mask)
+            mask.to_f64()
         } else {
             Vec::new().into()
         };
-        let values = cells(array);
+        let values = array.to_f64();
         let row = shape[1..].iter().product();
         for (sample, (row, columns)) in values.chunks_exact(row).zip(&mut decoded).enumerate() {
             let mask = mask.get(sample * nodes..(sample + 1) * nodes).unwrap_or_default();

@@ -29,7 +29,9 @@ mod positions;
 mod predecessors;
 
 pub use chunks::{Chunk, Chunks};
-pub use permutations::{cyclic_permutations, cyclic_permutations_spec, plain_permutations, plain_permutations_spec};
+pub use permutations::{
+    cyclic_permutation, cyclic_permutations, cyclic_permutations_spec, plain_permutations, plain_permutations_spec,
+};
 pub use positions::random_positions;
 pub use predecessors::{predecessors_as_input, predecessors_as_input_spec};
 

@@ -12,7 +12,7 @@ pub fn cyclic_permutations(batch: Batch) -> Result<Batch, TransformError> {
     let mut arrays = Vec::with_capacity(spec.len());
     for (probe, array) in batch.spec.iter().zip(batch.arrays) {
         if is_permutation(probe) {
-            let (cycle, first) = cycles(&array).ok_or_else(|| TransformError::Array(probe.name.to_string()))?;
+            let (cycle, first) = cyclic_permutation(&array).ok_or_else(|| TransformError::Array(probe.name.to_string()))?;
             arrays.extend([cycle, first]);
         } else {
             arrays.push(array);
@@ -64,8 +64,9 @@ fn is_permutation(probe: &Probe) -> bool {
     probe.kind == Kind::Permutation && probe.location == Location::Node
 }
 
-/// The cycle and the mask of the first node. The pointers need not be a permutation: predictions may be any pointers.
-fn cycles(pointers: &Array) -> Option<(Array, Array)> {
+/// The one-hot cycle `[.., N, N]` and the mask of the first node `[.., N]` of predecessors in a linear order `[.., N]`. The
+/// pointers need not be a permutation: predictions may be any pointers. Returns `None` if one is not a node.
+pub fn cyclic_permutation(pointers: &Array) -> Option<(Array, Array)> {
     let nodes = *pointers.shape.last()?;
     let all: Vec<usize> = match &pointers.data {
         ArrayData::I64(cells) => cells.iter().map(|&node| usize::try_from(node).ok()).collect::<Option<_>>()?,

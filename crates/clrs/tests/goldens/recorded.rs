@@ -80,17 +80,8 @@ impl RecordedPoint {
 
     /// The probe in dm-clrs's spec, which has no descriptions and no masks.
     pub(crate) fn probe(&self) -> Probe {
-        let classes = || *self.array.shape.last().expect("an axis of classes");
-        let kind = match &*self.kind {
-            "scalar" => Kind::Scalar,
-            "mask" => Kind::Mask,
-            "mask_one" => Kind::MaskOne,
-            "categorical" => Kind::Categorical { classes: classes() },
-            "pointer" => Kind::Pointer,
-            "should_be_permutation" => Kind::Permutation,
-            "permutation_pointer" => Kind::CyclicPermutation,
-            other => panic!("unexpected probe type {other}"),
-        };
+        let classes = self.array.shape.last().copied().unwrap_or_default();
+        let kind = Kind::from_dm_clrs_name(&self.kind, classes).unwrap_or_else(|| panic!("unexpected probe type {}", self.kind));
         Probe {
             name: self.name.clone().into(),
             stage: self.stage,

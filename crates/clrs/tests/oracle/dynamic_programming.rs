@@ -20,7 +20,7 @@ fn about_equal(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-12
 }
 
-/// Tries every parenthesization. Sampled dimensions are never 0.
+/// Tries every parenthesization. Chains of cost 0, which truncated dimensions may have, need not be split.
 fn has_minimum_splits(p: &[f64], s: &[u32]) -> bool {
     fn cost_of_split(p: &[f64], i: usize, k: usize, j: usize) -> f64 {
         minimum_cost(p, i, k) + minimum_cost(p, k + 1, j) + p[i - 1] * p[k] * p[j]
@@ -31,7 +31,8 @@ fn has_minimum_splits(p: &[f64], s: &[u32]) -> bool {
     let chains = (1..p.len()).flat_map(|i| (i + 1..p.len()).map(move |j| (i, j)));
     chains.into_iter().all(|(i, j)| {
         let k = s[i * p.len() + j] as usize;
-        i <= k && k < j && about_equal(cost_of_split(p, i, k, j), minimum_cost(p, i, j))
+        let least = minimum_cost(p, i, j);
+        if i <= k && k < j { about_equal(cost_of_split(p, i, k, j), least) } else { k == 0 && least == 0.0 }
     })
 }
 

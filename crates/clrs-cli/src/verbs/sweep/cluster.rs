@@ -9,6 +9,7 @@ use clrs_sweep::slurm::queue;
 use clrs_sweep::slurm::submit::{Mode, SubmitOptions, submit as submit_arrays};
 use clrs_sweep::{cost, status};
 
+use crate::program;
 use crate::table::plural;
 
 /// Submit the unfinished runs of a sweep to Slurm as a job array
@@ -52,7 +53,7 @@ pub(crate) fn submit(arguments: &SubmitArguments) -> Result<()> {
     let directory = &arguments.directory;
     let plan = Plan::read(directory)?;
     let progress = status::read(directory, &plan);
-    let mut options = SubmitOptions::new(std::env::current_exe().context("the path of this program is unknown")?);
+    let mut options = SubmitOptions::new(program::path().context("the path of this program is unknown")?.to_owned());
     options.cpus_per_task = arguments.cpus_per_task.into();
     options.time.clone_from(&arguments.time);
     options.max_parallel = arguments.max_parallel.map(|count| count as usize);

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use clrs_nn::Registries;
 use clrs_nn::train::plan::PlanError;
+use clrs_store::shell_quoted;
 use clrs_sweep::file::{SHIPPED, SweepFile, SweepFileError};
 use clrs_sweep::plan::{Plan, PlanFileError};
 use clrs_sweep::{cost, status};
@@ -70,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     })?;
     let sweep_cells = sweep.cells.len();
     let progress = status::read(directory, &plan);
-    let flops: f64 = plan.runs.iter().zip(&progress).map(|(run, progress)| run.flops * progress.fraction_left()).sum();
+    let flops: f64 = plan.runs.iter().zip(&progress).map(|(run, progress)| progress.flops_left(run)).sum();
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(plan.runs.len());
     let report = Report {
         runs: plan.runs.len(),
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Ok(writeln!(out)?);
     }
     let Report { sweep, runs, added, unfinished, seconds, .. } = report;
-    let (runs, directory) = (plural(runs, "run"), directory.display());
+    let (runs, directory) = (plural(runs, "run"), shell_quoted(directory));
     let new = if added > 0 { format!(", {added} of them new") } else { String::new() };
     let time = seconds.map(|seconds| {
         let on = if cores == 1 { "one core".into() } else { format!("{cores} cores") };
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if others > 0 {
         writeln!(
             out,
-            "{} of the plan {} not in the sweep file, and stay planned",
+            "{} of the plan {} not in the sweep file, and stay in the plan",
             plural(others, "run"),
             if others == 1 { "is" } else { "are" }
         )?;

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
+use clrs_store::shell_quoted;
 use clrs_sweep::local::{self, LocalOptions, Observer, RunEnd};
-use clrs_sweep::plan::{Plan, describe};
+use clrs_sweep::plan::Plan;
 use clrs_sweep::status::{self, State};
 use clrs_sweep::worker::{Outcome, RunEvent, STOPPED_EXIT_CODE, Worker};
 
@@ -63,7 +64,8 @@ enum Order {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let deadline = arguments.until.map(|duration| Instant::now() + duration);
+    // A deadline beyond what the clock can represent is none.
+    let deadline = arguments.until.and_then(|duration| Instant::now().checked_add(duration));
     stop_on_signals();
     let plan = Plan::read(&arguments.directory)?;
     let from_scheduler = if arguments.task.is_empty() && arguments.jobs.is_none() { scheduler_task()? } else { None };
@@ -105,7 +107,7 @@ fn run_all(arguments: &Arguments, plan: &Plan, deadline: Option<Instant>) -> Res
     let progress = status::read(directory, plan);
     let (complete, runs) = (status::count(&progress, State::Complete), plan.runs.len());
     let failed = ends.iter().filter(|(_, end)| matches!(end, RunEnd::Failed(_))).count();
-    let directory = directory.display();
+    let directory = shell_quoted(directory);
     let with_failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
     let summary = format!("{complete} of {} complete{with_failures}", plural(runs, "run"));
     if view.is_stopped() && complete + failed < runs {
@@ -113,19 +115,20 @@ fn run_all(arguments: &Arguments, plan: &Plan, deadline: Option<Instant>) -> Res
     }
     ensure!(failed == 0, "{summary}; the same command tries again");
     let mut out = std::io::stdout();
-    if complete < runs {
+    if progress.iter().any(|run| run.state == State::Running) {
         return Ok(writeln!(out, "{summary}; other processes execute the rest, `clrs sweep status {directory}` shows them")?);
     }
+    ensure!(complete == runs, "{summary}; the same command continues");
     Ok(writeln!(out, "{summary}; `clrs report {directory} --out FOLDER` writes tables and figures")?)
 }
 
 fn run_tasks(arguments: &Arguments, plan: &Plan, tasks: &[usize], deadline: Option<Instant>) -> Result<()> {
     let worker = Worker::new(&arguments.directory, arguments.compute.open()?);
     let is_due = || is_stopped() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    let mut failed = Vec::new();
+    let (mut failed, labels) = (Vec::new(), plan.labels());
     for &task in tasks {
         let run = &plan.runs[task];
-        let about = format!("run {task} ({})", describe(&run.recipe));
+        let about = format!("run {task} ({})", labels[task]);
         let outcome = if is_due() { Ok(Outcome::Stopped) } else { execute(&worker, run, arguments.quiet, is_due) };
         let mut out = std::io::stdout();
         match outcome {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use clrs_sweep::plan::{Plan, describe};
+use clrs_store::shell_quoted;
+use clrs_sweep::plan::Plan;
 use clrs_sweep::slurm::{jobs, queue};
 use clrs_sweep::status::{self, RunProgress, State};
 use serde::Serialize;
@@ -96,6 +97,7 @@ fn print(arguments: &Arguments, plan: &Plan, progress: &[RunProgress]) -> Result
         counts.iter().filter(|(_, count)| *count > 0).map(|(state, count)| format!("{count} {}", state.name())).collect();
     writeln!(out, "sweep `{}`: {}: {}", plan.name, plural(plan.runs.len(), "run"), counted.join(", "))?;
     let mut table = Table::new(&["run", "state", "step", "of", "best validation", "what", "job"]);
+    let labels = plan.labels();
     let is_shown = |run: &&RunProgress| arguments.all || !matches!(run.state, State::Planned | State::Complete | State::Queued);
     for run in progress.iter().filter(is_shown) {
         table.row([
@@ -104,7 +106,7 @@ fn print(arguments: &Arguments, plan: &Plan, progress: &[RunProgress]) -> Result
             run.step.to_string(),
             run.steps.to_string(),
             run.best.map_or("-".into(), |best| format!("{:.2}% at step {}", 100.0 * best.score, best.step)),
-            describe(&plan.runs[run.task].recipe),
+            labels[run.task].clone(),
             run.job.clone().unwrap_or_default(),
         ]);
     }
@@ -117,7 +119,7 @@ fn print(arguments: &Arguments, plan: &Plan, progress: &[RunProgress]) -> Result
     }
     let left = progress.iter().any(|run| matches!(run.state, State::Stopped | State::Trained | State::Failed));
     if left {
-        let directory = arguments.directory.display();
+        let directory = shell_quoted(&arguments.directory);
         writeln!(out, "`clrs sweep run {directory}` or `clrs sweep submit {directory} --slurm` continues what is left")?;
     }
     Ok(())

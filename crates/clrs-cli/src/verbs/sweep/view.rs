@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clrs_sweep::local::{Observer, RunEnd};
-use clrs_sweep::plan::{Plan, describe};
+use clrs_sweep::plan::Plan;
 use clrs_sweep::status::{RunProgress, State};
 use clrs_sweep::worker::{Outcome, RunEvent};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -22,6 +22,8 @@ const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 /// Shows the progress of all runs, and stops them at the deadline.
 pub(super) struct View<'p> {
     plan: &'p Plan,
+    /// What each run is.
+    labels: Vec<String>,
     deadline: Option<Instant>,
     output: Output,
     state: Mutex<ViewState>,
@@ -38,7 +40,7 @@ struct ViewState {
     shown: Instant,
     complete: usize,
     failed: usize,
-    /// Fraction of each run that is done, and the part of it that was done before the start.
+    /// Floating-point operations of each run that are done, and those that were done before the start.
     done: BTreeMap<usize, (f64, f64)>,
     running: BTreeMap<usize, RunLine>,
 }
@@ -52,7 +54,11 @@ struct RunLine {
 impl<'p> View<'p> {
     pub(super) fn new(plan: &'p Plan, progress: &[RunProgress], deadline: Option<Instant>, quiet: bool) -> View<'p> {
         let now = Instant::now();
-        let done = progress.iter().map(|run| (run.task, (1.0 - run.fraction_left(), 1.0 - run.fraction_left()))).collect();
+        let done = |run: &RunProgress| {
+            let planned = &plan.runs[run.task];
+            planned.flops - run.flops_left(planned)
+        };
+        let done = progress.iter().map(|run| (run.task, (done(run), done(run)))).collect();
         let complete = progress.iter().filter(|run| run.state == State::Complete).count();
         let output = if quiet {
             Output::Quiet
@@ -65,7 +71,7 @@ impl<'p> View<'p> {
             Output::Plain
         };
         let state = ViewState { started: now, shown: now, complete, failed: 0, done, running: BTreeMap::new() };
-        let view = View { plan, deadline, output, state: Mutex::new(state) };
+        let view = View { plan, labels: plan.labels(), deadline, output, state: Mutex::new(state) };
         view.show_total(&view.lock());
         view
     }
@@ -80,8 +86,8 @@ impl<'p> View<'p> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn about(&self, task: usize) -> String {
-        describe(&self.plan.runs[task].recipe)
+    fn about(&self, task: usize) -> &str {
+        &self.labels[task]
     }
 
     /// A line that stays.
@@ -119,8 +125,8 @@ impl<'p> View<'p> {
         for (task, run) in self.plan.runs.iter().enumerate() {
             let (now, before) = state.done.get(&task).copied().unwrap_or_default();
             total += run.flops;
-            done += run.flops * now;
-            done_here += run.flops * (now - before);
+            done += now;
+            done_here += now - before;
         }
         let rate = done_here / state.started.elapsed().as_secs_f64().max(1e-3);
         let left = (rate > 0.0 && state.started.elapsed() > Duration::from_secs(2)).then(|| (total - done) / rate);
@@ -138,7 +144,7 @@ impl Observer for View<'_> {
                 let bar = lines.add(ProgressBar::new(steps as u64));
                 let style = "  {prefix:36!} {bar:20} {msg}";
                 bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-                bar.set_prefix(self.about(task));
+                bar.set_prefix(self.about(task).to_owned());
                 Some(bar)
             } else {
                 None
@@ -163,10 +169,12 @@ impl Observer for View<'_> {
             bar.set_position(step.unwrap_or(steps) as u64);
             bar.set_message(message);
         }
-        if let Some(step) = step {
-            let done = 0.99 * step as f64 / steps.max(1) as f64;
-            state.done.entry(task).or_default().0 = done;
-        }
+        let run = &self.plan.runs[task];
+        let done = match event {
+            RunEvent::Evaluated { done, total } => run.flops_at(steps) + run.eval_flops * done as f64 / total.max(1) as f64,
+            _ => run.flops_at(step.unwrap_or(steps)),
+        };
+        state.done.entry(task).or_default().0 = done;
         let interval = if matches!(self.output, Output::Plain) { LINE_INTERVAL } else { REDRAW_INTERVAL };
         if now - state.shown >= interval {
             state.shown = now;
@@ -189,7 +197,7 @@ impl Observer for View<'_> {
         match end {
             RunEnd::Ok(Outcome::Completed | Outcome::AlreadyComplete) => {
                 state.complete += 1;
-                state.done.entry(task).or_default().0 = 1.0;
+                state.done.entry(task).or_default().0 = self.plan.runs[task].flops;
                 let score = score.map(|score| format!(", last validation {:.2}%", 100.0 * score)).unwrap_or_default();
                 self.print(&format!("complete: {about}{score}"));
             }
@@ -221,7 +229,7 @@ pub(super) fn duration(seconds: f64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min", seconds.div_ceil(60)),
-        3600..86400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        3600..172_800 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
         _ => format!("{} days {} h", seconds / 86400, seconds % 86400 / 3600),
     }
 }

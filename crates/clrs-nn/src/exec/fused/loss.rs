@@ -15,23 +15,17 @@ pub(crate) fn add_loss(
     ctx: &ForwardContext,
     probe: &Probe,
     logits: Tensor<3>,
-    mut target: Vec<f32>,
+    target: Vec<f32>,
     weight: f32,
 ) -> Tensor<1> {
     let [_, _, classes] = logits.dims();
-    if let Kind::Categorical { .. } = probe.kind {
-        // A row without a 1 is masked out; its other values do not count.
-        target.chunks_exact_mut(classes).filter(|row| !row.contains(&1.0)).for_each(|row| row.fill(0.0));
-    }
-    let cell_loss = match probe.kind {
-        Kind::Scalar => CellLoss::SquaredError,
-        Kind::Mask => CellLoss::BinaryCrossEntropy { ignored: probe.masked.then_some(MASKED_OUT) },
-        Kind::MaskOne | Kind::Pointer | Kind::Categorical { .. } => CellLoss::CrossEntropy { classes },
-        // Decoders return log-probabilities of permutations.
-        Kind::Permutation | Kind::CyclicPermutation => CellLoss::NegativeLogLikelihood,
-    };
-    let op = ProbeLoss { cell_loss, target, weight };
+    let op = ProbeLoss { weight, ..ProbeLoss::new(probe, classes, target) };
     apply(ctx, op, [logits.view()].into_iter().chain(total.map(Tensor::view)).collect(), [1])
+}
+
+/// Sum of the loss over cells, without a gradient. `classes` is the length of a row.
+pub(crate) fn loss_sum(probe: &Probe, logits: &[f32], target: Vec<f32>, classes: usize) -> f64 {
+    ProbeLoss::new(probe, classes, target).sum(logits).0
 }
 
 /// The loss of a cell.
@@ -55,10 +49,24 @@ struct ProbeLoss {
     weight: f32,
 }
 
-impl Op for ProbeLoss {
-    /// Saves log-probabilities for [`CellLoss::CrossEntropy`].
-    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Saved {
-        let logits = inputs.get(0);
+impl ProbeLoss {
+    fn new(probe: &Probe, classes: usize, mut target: Vec<f32>) -> ProbeLoss {
+        if let Kind::Categorical { .. } = probe.kind {
+            // A row without a 1 is masked out; its other values do not count.
+            target.chunks_exact_mut(classes).filter(|row| !row.contains(&1.0)).for_each(|row| row.fill(0.0));
+        }
+        let cell_loss = match probe.kind {
+            Kind::Scalar => CellLoss::SquaredError,
+            Kind::Mask => CellLoss::BinaryCrossEntropy { ignored: probe.masked.then_some(MASKED_OUT) },
+            Kind::MaskOne | Kind::Pointer | Kind::Categorical { .. } => CellLoss::CrossEntropy { classes },
+            // Decoders return log-probabilities of permutations.
+            Kind::Permutation | Kind::CyclicPermutation => CellLoss::NegativeLogLikelihood,
+        };
+        ProbeLoss { cell_loss, target, weight: 1.0 }
+    }
+
+    /// Sum over cells, and log-probabilities for [`CellLoss::CrossEntropy`].
+    fn sum(&self, logits: &[f32]) -> (f64, Vec<f32>) {
         let mut log_probabilities = Vec::new();
         let sum = match self.cell_loss {
             CellLoss::SquaredError => kernel::squared_error(logits, &self.target),
@@ -70,6 +78,14 @@ impl Op for ProbeLoss {
             }
             CellLoss::NegativeLogLikelihood => kernel::nll(logits, &self.target),
         };
+        (sum, log_probabilities)
+    }
+}
+
+impl Op for ProbeLoss {
+    /// Saves log-probabilities for [`CellLoss::CrossEntropy`].
+    fn forward(&self, inputs: Inputs<'_>, out: &mut [f32], _: bool, _: &mut Scratch) -> Saved {
+        let (sum, log_probabilities) = self.sum(inputs.get(0));
         #[expect(clippy::cast_possible_truncation, reason = "a loss is f32")]
         let loss = sum as f32 * self.weight;
         out[0] = if inputs.len() > 1 { inputs.get(1)[0] + loss } else { loss };

@@ -33,7 +33,7 @@ pub(crate) use affine::{affine, constant};
 pub(crate) use attention::{AttentionInput, attention};
 pub(crate) use embedding_bag::embedding_bag;
 pub(crate) use layer_norm::layer_norm;
-pub(crate) use loss::add_loss;
+pub(crate) use loss::{add_loss, loss_sum};
 pub(crate) use mask_logits::mask_logits;
 pub(crate) use max_pool::max_pool;
 pub(crate) use memory_attention::memory_attention;

@@ -10,7 +10,7 @@ use clrs_kernels::messages::MASK_VALUE;
 
 use super::structure::{Senders, Structure};
 use super::{LayerNorm, Processor, ProcessorInput, ProcessorOutput};
-use crate::config::model::{Aggregation, ModelConfig};
+use crate::config::model::{AbsentEdges, Aggregation, ModelConfig};
 use crate::exec::context::ForwardContext;
 use crate::exec::features::Affine;
 use crate::exec::fused::{self, MessageLayers};
@@ -20,6 +20,7 @@ use crate::exec::tensor::Tensor;
 pub(super) struct MessagePassing {
     structure: Structure,
     aggregation: Aggregation,
+    absent_edges: AbsentEdges,
     receiver: Linear,
     sender: Linear,
     edge: Linear,
@@ -65,8 +66,22 @@ impl MessagePassing {
                 builder.linear_with(("gate/last", &*last), [h, h], init, GATE_BIAS),
             ]
         });
-        let aggregation = config.aggregation;
-        MessagePassing { structure, aggregation, receiver, sender, edge, graph, message, skip, update, triplets, norm, gate }
+        let ModelConfig { aggregation, absent_edges, .. } = *config;
+        MessagePassing {
+            structure,
+            aggregation,
+            absent_edges,
+            receiver,
+            sender,
+            edge,
+            graph,
+            message,
+            skip,
+            update,
+            triplets,
+            norm,
+            gate,
+        }
     }
 
     /// Aggregated messages to every node, `[B * N, H]`.
@@ -83,7 +98,8 @@ impl MessagePassing {
             };
             let [hidden, output] = self.message;
             let layers = MessageLayers { edge: self.edge, hidden, output };
-            return fused::messages(ctx, receivers, senders, input.edges.raw.clone(), layers, from);
+            let max = fused::messages(ctx, receivers, senders, input.edges.raw.clone(), layers, from);
+            return if self.absent_edges == AbsentEdges::Zero { self.max_with_zeros(ctx, input, max) } else { max };
         }
         let (receivers, senders) = (receivers.burn(), senders.burn());
         let inner = |messages: BurnTensor<2>| relu(ctx.linear(self.message[0], relu(messages).into()).burn());
@@ -91,11 +107,18 @@ impl MessagePassing {
 
         if self.structure.senders == Senders::Itself {
             let own = input.edges.self_loop_product(self.edge).reshape([b * n, h]) + receivers + senders;
-            return (inner(own).matmul(weight) + bias).into();
+            let own = inner(own).matmul(weight) + bias;
+            let with_zeros = self.absent_edges == AbsentEdges::Zero && self.aggregation == Aggregation::Max && n > 1;
+            return if with_zeros { relu(own) } else { own }.into();
         }
         let messages = input.edges.product(self.edge).burn() + receivers.reshape([b, 1, n, h]) + senders.reshape([b, n, 1, h]);
         let messages = inner(messages.reshape([b * n * n, h])).matmul(weight);
         match self.aggregation {
+            Aggregation::Max if self.absent_edges == AbsentEdges::Zero && self.structure.senders == Senders::Neighbors => {
+                let neighbors = input.neighbors().float().reshape([b, n, n, 1]);
+                let messages = (messages + bias).reshape([b, n, n, h]) * neighbors;
+                messages.max_dim(1).reshape([b * n, h]).into()
+            }
             Aggregation::Max => {
                 let mut messages = messages.reshape([b, n, n, h]);
                 if self.structure.senders == Senders::Neighbors {
@@ -117,6 +140,19 @@ impl MessagePassing {
                 (if self.aggregation == Aggregation::Mean { sum / degree } else { sum }).reshape([b * n, h]).into()
             }
         }
+    }
+
+    /// The maximum over the messages of senders, and over 0 for nodes that do not receive from all others.
+    fn max_with_zeros(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>, max: Tensor<2>) -> Tensor<2> {
+        let n = input.node_count();
+        let lacks_edges: Vec<f32> = match self.structure.senders {
+            Senders::All => return max,
+            Senders::Itself => return if n > 1 { max.relu() } else { max },
+            // Symmetric, so a row has the senders of a node.
+            Senders::Neighbors => input.adjacency().host().chunks_exact(n).map(|row| f32::from(row.contains(&false))).collect(),
+        };
+        let lacks_edges = ctx.tensor(lacks_edges, [input.samples() * n, 1]);
+        max.clone().relu() * lacks_edges.clone() + max * lacks_edges.scale(-1.0, 1.0)
     }
 }
 

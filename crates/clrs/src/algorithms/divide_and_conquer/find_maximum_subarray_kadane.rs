@@ -70,6 +70,7 @@ impl Algorithm for FindMaximumSubarrayKadane {
     const FAMILY: Family = Family::DivideAndConquer;
     const FIXED_ORDER: bool = true;
     const EVAL_MULTIPLIER: usize = 32;
+    const TEXT_TRACE: &'static [&'static str] = &["best_low", "best_high"];
     type Problem = Keys;
     type Distribution = UniformKeys;
 

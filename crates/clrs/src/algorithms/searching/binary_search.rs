@@ -64,6 +64,7 @@ impl Algorithm for BinarySearch {
     const FAMILY: Family = Family::Searching;
     const FIXED_ORDER: bool = true;
     const EVAL_MULTIPLIER: usize = 64;
+    const TEXT_TRACE: &'static [&'static str] = &["low", "high"];
     type Problem = Lookup;
     type Distribution = UniformLookups;
 

@@ -74,6 +74,7 @@ impl Algorithm for Quickselect {
     const FAMILY: Family = Family::Searching;
     const EVAL_MULTIPLIER: usize = 64;
     const ADDED_SINCE_1_0_0: &'static [&'static str] = &["pivot"];
+    const TEXT_TRACE: &'static [&'static str] = &["pivot"];
     type Problem = Keys;
     type Distribution = UniformKeys;
 

@@ -80,6 +80,7 @@ impl Algorithm for KmpMatcher {
     const MIN_NODES: usize = 2;
     const FIXED_ORDER: bool = true;
     const EVAL_MULTIPLIER: usize = 64;
+    const TEXT_TRACE: &'static [&'static str] = &["s"];
     type Problem = StringSearch;
     type Distribution = EmbeddedPatterns;
 

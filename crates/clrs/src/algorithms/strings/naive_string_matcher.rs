@@ -65,6 +65,7 @@ impl Algorithm for NaiveStringMatcher {
     const MIN_NODES: usize = 2;
     const FIXED_ORDER: bool = true;
     const EVAL_MULTIPLIER: usize = 64;
+    const TEXT_TRACE: &'static [&'static str] = &["s"];
     type Problem = StringSearch;
     type Distribution = EmbeddedPatterns;
 

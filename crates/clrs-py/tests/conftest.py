@@ -1,0 +1,57 @@
+"""What the tests share: dm-clrs, and exact comparisons with it."""
+
+import os
+import warnings
+
+# TensorFlow, which dm-clrs imports, is talkative.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import clrs_rs
+import numpy as np
+import pytest
+
+#: Points of hulls depend on sine, cosine and arc tangent, which differ between math libraries in the last bit.
+ROUNDED = {(algorithm, probe) for algorithm in ("graham_scan", "jarvis_march") for probe in ("x", "y", "atans")}
+
+ALGORITHMS = list(clrs_rs.SPECS)
+
+
+@pytest.fixture(scope="session")
+def clrs():
+    """The installed dm-clrs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import clrs
+    return clrs
+
+
+def assert_same_array(expected, found, message, rounded=False):
+    """Same type, shape and bits; or, for values that depend on the math library, almost."""
+    expected, found = np.asarray(expected), np.asarray(found)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape), message
+    if rounded:
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12, err_msg=str(message))
+    else:
+        assert found.tobytes() == expected.tobytes(), message
+
+
+def assert_same_points(expected, found, message):
+    """Same container, names, locations, types and arrays."""
+    assert type(found) is type(expected), message
+    assert len(found) == len(expected), message
+    for theirs, ours in zip(expected, found, strict=True):
+        assert (ours.name, ours.location, ours.type_) == (theirs.name, theirs.location, theirs.type_), message
+        rounded = (message[0], ours.name) in ROUNDED
+        assert_same_array(theirs.data, ours.data, (*message, ours.name), rounded)
+
+
+def assert_same_feedback(expected, found, *message):
+    """Same features, chunked or not, and outputs. The first part of the message is the name of the algorithm."""
+    assert found.features._fields == expected.features._fields, message
+    for field in expected.features._fields:
+        theirs, ours = getattr(expected.features, field), getattr(found.features, field)
+        if field in ("inputs", "hints"):
+            assert_same_points(theirs, ours, (*message, field))
+        else:
+            assert_same_array(theirs, ours, (*message, field))
+    assert_same_points(expected.outputs, found.outputs, (*message, "outputs"))

@@ -1,0 +1,283 @@
+//! Scores of predicted answers.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clrs::{RandomState, Registry};
+use clrs_store::{StoreError, open_regular};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::verify::{Task, TaskError, Verdict};
+
+/// A line of a file of predictions. Other fields are ignored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// The question.
+    pub question: String,
+    /// What a model answered.
+    pub prediction: String,
+    /// The reference answer. Without it, the algorithm runs on the problem of the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Problem size, if it is not the number of nodes.
+    #[serde(default, alias = "length", skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+}
+
+/// Scores by algorithm and size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ScoreReport {
+    /// One per algorithm and size, in order.
+    pub groups: Vec<GroupScore>,
+    /// All samples together.
+    pub total: Scores,
+}
+
+/// Scores of an algorithm at one size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupScore {
+    /// The algorithm.
+    pub algorithm: String,
+    /// Problem size.
+    pub size: usize,
+    /// The scores.
+    #[serde(flatten)]
+    pub scores: Scores,
+}
+
+/// Means over samples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Scores {
+    /// Number of samples.
+    pub samples: usize,
+    /// Fraction of answers that equal the reference; see [`Verdict::exact_match`].
+    pub exact_match: Estimate,
+    /// Fraction of correct answers; see [`Verdict::valid`].
+    pub valid: Estimate,
+    /// Fraction of answers with the right shape; see [`Verdict::shape`].
+    pub shape: Estimate,
+    /// Fraction of answers that can be read; see [`Verdict::parsed`].
+    pub parsed: Estimate,
+    /// Mean of [`Verdict::element_accuracy`].
+    pub element_accuracy: Estimate,
+}
+
+/// A mean with its bootstrap confidence interval of 95%.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the mean and the ends of the interval")]
+pub struct Estimate {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Why predictions cannot be scored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the error messages document the variants")]
+pub enum ScoreError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{}: {error}", .path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        error: std::io::Error,
+    },
+    #[error("{}: line {line}: {reason}", .path.display())]
+    Line { path: PathBuf, line: usize, reason: String },
+    #[error("{}: no predictions", .0.display())]
+    Empty(PathBuf),
+}
+
+/// Scores a file of predictions, one JSON object per line. Every verdict is passed to `observe`, in order.
+///
+/// # Errors
+/// If the file cannot be read, or a line is not a prediction. Predicted answers may be any text.
+pub fn score_file(
+    path: &Path,
+    mut observe: impl FnMut(&Prediction, &Verdict) -> Result<(), std::io::Error>,
+) -> Result<ScoreReport, ScoreError> {
+    /// Lines in memory at a time.
+    const CHUNK: usize = 1024;
+    let registry = Registry::builtin();
+    let mut lines = Lines { reader: BufReader::new(open_regular(path)?), path, line: 0 };
+    let mut groups: BTreeMap<(String, usize), Vec<Sample>> = BTreeMap::new();
+    loop {
+        let chunk: Vec<(usize, String)> = lines.by_ref().take(CHUNK).collect::<Result<_, _>>()?;
+        if chunk.is_empty() {
+            break;
+        }
+        let verify = |(line, text): &(usize, String)| {
+            let error = |reason: String| ScoreError::Line { path: path.into(), line: *line, reason };
+            let prediction: Prediction = serde_json::from_str(text).map_err(|invalid| error(describe(&invalid)))?;
+            let task = prediction.task(&registry).map_err(|invalid| error(invalid.to_string()))?;
+            let verdict = task.verify(&prediction.prediction).map_err(|invalid| error(invalid.to_string()))?;
+            let size = prediction.size.unwrap_or(task.question().nodes());
+            Ok(((task.question().algorithm().name().to_owned(), size), prediction, verdict))
+        };
+        let verified: Vec<_> = chunk.par_iter().map(verify).collect::<Result<_, ScoreError>>()?;
+        for (group, prediction, verdict) in verified {
+            observe(&prediction, &verdict).map_err(|error| ScoreError::Io { path: path.into(), error })?;
+            groups.entry(group).or_default().push(Sample::new(&verdict));
+        }
+    }
+    if groups.is_empty() {
+        return Err(ScoreError::Empty(path.into()));
+    }
+    let total = Scores::new(&groups.values().flatten().copied().collect::<Vec<_>>());
+    let groups: Vec<_> = groups.into_iter().collect();
+    let score = |((algorithm, size), samples): ((String, usize), Vec<Sample>)| GroupScore {
+        algorithm,
+        size,
+        scores: Scores::new(&samples),
+    };
+    Ok(ScoreReport { groups: groups.into_par_iter().map(score).collect(), total })
+}
+
+impl Prediction {
+    /// The task that the question sets.
+    ///
+    /// # Errors
+    /// If the question cannot be parsed, or the reference answer is not an answer to it.
+    pub fn task(&self, registry: &Registry) -> Result<Task, TaskError> {
+        match &self.answer {
+            Some(answer) => Task::with_reference(registry, &self.question, answer),
+            None => Task::parse(registry, &self.question),
+        }
+    }
+}
+
+/// Lines that are not empty, with their numbers.
+struct Lines<'p, R> {
+    reader: R,
+    path: &'p Path,
+    line: usize,
+}
+
+/// Longest line of a file.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+
+impl<R: BufRead> Iterator for Lines<'_, R> {
+    type Item = Result<(usize, String), ScoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            self.line += 1;
+            let mut bytes = Vec::new();
+            let read = self.reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes);
+            let error = |reason: String| ScoreError::Line { path: self.path.into(), line: self.line, reason };
+            match read {
+                Err(error) => return Some(Err(ScoreError::Io { path: self.path.into(), error })),
+                Ok(0) => return None,
+                Ok(_) if bytes.len() as u64 > MAX_LINE_BYTES => {
+                    return Some(Err(error(format!("longer than {MAX_LINE_BYTES} bytes"))));
+                }
+                Ok(_) if bytes.trim_ascii().is_empty() => {}
+                Ok(_) => {
+                    return Some(match String::from_utf8(bytes) {
+                        Ok(text) => Ok((self.line, text)),
+                        Err(_) => Err(error("not UTF-8".into())),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// An error of a line, without the position in it: a line is one value.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.split(" at line ").next().unwrap_or(&text);
+    format!("not a prediction: {reason}")
+}
+
+/// What counts of a verdict.
+#[expect(clippy::struct_excessive_bools, reason = "each is a metric")]
+#[derive(Clone, Copy)]
+struct Sample {
+    exact_match: bool,
+    valid: bool,
+    shape: bool,
+    parsed: bool,
+    element_accuracy: f64,
+}
+
+impl Sample {
+    fn new(verdict: &Verdict) -> Sample {
+        Sample {
+            exact_match: verdict.exact_match,
+            valid: verdict.valid,
+            shape: verdict.shape,
+            parsed: verdict.parsed,
+            element_accuracy: verdict.element_accuracy,
+        }
+    }
+
+    fn values(self) -> [f64; 5] {
+        let indicator = |holds: bool| f64::from(u8::from(holds));
+        [indicator(self.exact_match), indicator(self.valid), indicator(self.shape), indicator(self.parsed), self.element_accuracy]
+    }
+}
+
+impl Scores {
+    fn new(samples: &[Sample]) -> Scores {
+        let values: Vec<[f64; 5]> = samples.iter().map(|sample| sample.values()).collect();
+        let [exact_match, valid, shape, parsed, element_accuracy] = bootstrap(&values);
+        Scores { samples: samples.len(), exact_match, valid, shape, parsed, element_accuracy }
+    }
+}
+
+/// Number of resamples.
+const RESAMPLES: u32 = 1000;
+/// Number of resamples below the interval, and above it: 2.5% each.
+const TAIL: usize = 25;
+
+/// Means and percentile intervals: samples are drawn with replacement, always with the same random numbers.
+fn bootstrap<const METRICS: usize>(samples: &[[f64; METRICS]]) -> [Estimate; METRICS] {
+    let count = samples.len() as f64;
+    let mean = |samples: &mut dyn Iterator<Item = &[f64; METRICS]>| {
+        let mut sums = [0.0; METRICS];
+        for sample in samples {
+            sums.iter_mut().zip(sample).for_each(|(sum, value)| *sum += value);
+        }
+        sums.map(|sum| sum / count)
+    };
+    let resample = |index: u32| {
+        let mut random = RandomState::of_sample(0, index.into());
+        // Multiplying is faster than drawing again what is too large, and the bias is far below that of the estimate.
+        let mut draws = samples.iter().map(|_| &samples[((u64::from(random.word()) * samples.len() as u64) >> 32) as usize]);
+        mean(&mut draws)
+    };
+    let resampled: Vec<[f64; METRICS]> = (0..RESAMPLES).into_par_iter().map(resample).collect();
+    let means = mean(&mut samples.iter());
+    std::array::from_fn(|metric| {
+        let mut of_metric: Vec<f64> = resampled.iter().map(|means| means[metric]).collect();
+        of_metric.sort_by(f64::total_cmp);
+        Estimate { mean: means[metric], low: of_metric[TAIL], high: of_metric[of_metric.len() - 1 - TAIL] }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The interval of a fraction is about 1.96 standard errors wide on both sides.
+    #[test]
+    fn intervals_of_fractions_have_the_known_width() {
+        let samples: Vec<[f64; 2]> = (0..400).map(|index| [f64::from(u8::from(index % 4 == 0)), 1.0]).collect();
+        let [quarter, all] = bootstrap(&samples);
+        let width = 1.96 * (0.25 * 0.75 / 400.0f64).sqrt();
+        assert_eq!(quarter.mean, 0.25);
+        assert!((quarter.low - (0.25 - width)).abs() < 0.01, "{quarter:?}");
+        assert!((quarter.high - (0.25 + width)).abs() < 0.01, "{quarter:?}");
+        assert_eq!(all, Estimate { mean: 1.0, low: 1.0, high: 1.0 });
+        assert_eq!(bootstrap(&samples), [quarter, all], "the same every time");
+    }
+}
