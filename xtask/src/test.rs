@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::{exports, modules, package, parity, slurm, text};
+use crate::{exports, modules, package, parity, slurm, text, ui};
 
 /// A stage of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -34,6 +34,8 @@ pub(crate) enum Stage {
     Exports,
     /// A sweep survives a real Slurm cluster
     Slurm,
+    /// The page of the explorer: types, unit tests, the committed bundle, and every algorithm in a browser
+    Ui,
 }
 
 impl Stage {
@@ -64,6 +66,7 @@ impl Stage {
             Stage::Text => text::compare(false, &[]),
             Stage::Exports => exports::compare(&[]),
             Stage::Slurm => slurm::test(),
+            Stage::Ui => ui::test(),
         }
     }
 }

@@ -1,5 +1,6 @@
 // Chromium for the tests, and pages that fail on any error in their console.
 
+import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 
 /** Without these, Chromium tries to reach servers of its own. */
@@ -47,4 +48,21 @@ export async function showTrace(page, hash) {
       document.querySelector("svg.picture[role=img] [data-panel]"),
     name,
   );
+}
+
+/** Waits until the view of the address is drawn and nothing is being loaded. */
+export async function ready(page) {
+  // What was chosen just now is drawn in the next frame.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  await page.waitForFunction(() => {
+    const main = document.querySelector("main");
+    return main && main.getAttribute("aria-busy") !== "true" && (!main.matches(".trace-page") || main.querySelector("svg.picture[role=img] [data-panel]"));
+  });
+}
+
+/** Chooses an item of the save menu and returns the file. */
+export async function download(page, item) {
+  await page.locator("details.menu summary").click();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: item }).click()]);
+  return readFileSync(await file.path());
 }

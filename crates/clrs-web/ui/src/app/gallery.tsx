@@ -84,7 +84,7 @@ function Card({ title, text, algorithm, problem, options, href }: CardProps) {
   return (
     <li class="card" onPointerEnter={() => setOver(true)} onPointerLeave={() => setOver(false)} onFocusIn={() => setOver(true)} onFocusOut={() => setOver(false)}>
       <a href={href}>
-        <div class="thumbnail">{loaded.value && <Thumbnail trace={loaded.value} isPlaying={isOver} />}</div>
+        <div class="thumbnail" aria-hidden="true">{loaded.value && <Thumbnail trace={loaded.value} isPlaying={isOver} />}</div>
         <h3>{title}</h3>
         <p>{inline(text)}</p>
       </a>

@@ -155,7 +155,8 @@ function Side({ overview, order, sample, choose, frame }: SideProps) {
 }
 
 const STEPS: [Steps, string][] = [
-  ["oracle", "as long as the algorithm"],
+  ["oracle", "as many as the algorithm"],
+  ["max", "as many as the algorithm may need"],
   ["fixpoint", "until nothing changes"],
 ];
 
@@ -200,7 +201,7 @@ function NetworkControls({ info, state, go, children }: Pick<PageProps, "info" |
         <NumberInput value={state.count} min={1} max={128} change={(count) => go({ count, ...restart })} />
       </label>
       <label>
-        <span>runs</span>
+        <span>steps</span>
         <select value={state.steps} onChange={(event) => go({ steps: event.currentTarget.value as Steps, frame: 0 })}>
           {STEPS.map(([value, label]) => (
             <option key={value} value={value}>
