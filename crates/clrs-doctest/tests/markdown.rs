@@ -91,7 +91,8 @@ fn paths_in_the_text_exist() {
 fn the_architecture_lists_every_module() {
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let nn = ["config", "data", "eval", "exec", "model", "parity", "run", "train"].map(|folder| format!("clrs-nn/src/{folder}"));
-    let folders = ["clrs/src", "clrs-store/src", "clrs-text/src", "clrs-kernels/src", "clrs-nn/src"].map(str::to_owned);
+    let folders =
+        ["clrs/src", "clrs-store/src", "clrs-text/src", "clrs-kernels/src", "clrs-nn/src", "clrs-web/src"].map(str::to_owned);
     let mut missing = Vec::new();
     for folder in folders.iter().chain(&nn) {
         for entry in fs::read_dir(root().join("crates").join(folder)).expect("a source folder").flatten() {

@@ -9,7 +9,7 @@ import { run } from "./program.mjs";
 const KEPT = fileURLToPath(new URL("../../../../docs/explorer/", import.meta.url));
 const PRESETS = fileURLToPath(new URL("../../presets/", import.meta.url));
 /** Algorithm and frame of every example, as in the figures of the paper. */
-const FRAMES = { insertion_sort: 3, bellman_ford: 3, naive_string_matcher: 7, matrix_chain_order: 5 };
+const FRAMES = { insertion_sort: 3, bellman_ford: 3, naive_string_matcher: 3, matrix_chain_order: 3 };
 /** Fonts and antialiasing differ a little between versions of Chromium: the share of pixels that may differ visibly. */
 const MAX_DIFFERENT = 0.01;
 

@@ -8,12 +8,12 @@ import { openPage, ready } from "./chromium.mjs";
 const VIEWS = {
   gallery: "#/",
   insertion_sort: "#/insertion_sort?n=12&t=7",
-  bellman_ford: "#/bellman_ford?n=9&seed=4&o.p=0.4&t=3",
-  bfs_dfs: "#/bfs?n=10&o.p=0.3&vs=dfs&t=4&u=12",
-  dijkstra: "#/dijkstra?n=16&o.p=0.2&t=8",
-  lcs_length: "#/lcs_length?n=12&t=20",
-  kmp_matcher: "#/kmp_matcher?n=16&t=14",
-  matrix_chain_order: "#/matrix_chain_order?n=8&t=14",
+  bellman_ford: "#/bellman_ford?n=9&seed=4&o.p=0.7&t=2",
+  bfs_dfs: "#/bfs?n=10&o.p=0.6&vs=dfs&t=2&u=15",
+  dijkstra: "#/dijkstra?n=12&o.p=0.5&t=6",
+  lcs_length: "#/lcs_length?n=12&t=3",
+  kmp_matcher: "#/kmp_matcher?n=16&t=11",
+  matrix_chain_order: "#/matrix_chain_order?n=8&t=4",
   graham_scan: "#/graham_scan?n=16&t=24",
   activity_selector: "#/activity_selector?n=12&t=8",
   network: "#/network/bfs?n=10&count=16&t=1",
@@ -36,7 +36,7 @@ export async function screenshots(browser, base, folder) {
       await page.goto(`${base}${hash}`);
       await ready(page);
       await page.locator(name === "training" ? ".chart .curve" : "svg.picture [data-panel]").first().waitFor();
-      await page.screenshot({ path: join(folder, `${name}-${device}.png`), animations: "disabled", fullPage: device === "phone" && name !== "gallery" });
+      await page.screenshot({ path: join(folder, `${name}-${device}.png`), animations: "disabled" });
     }
     await page.context().close();
   }

@@ -46,14 +46,14 @@ interface TopProps {
 function Top({ theme, toggleTheme, showHelp, home, children }: TopProps & { home: string; children?: preact.ComponentChildren }) {
   return (
     <header class="top">
-      <a class="brand" href={home}>
+      <a class="brand" href={home} aria-label="clrs explorer">
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M4 12L8 4l4 8" />
           <circle cx="4" cy="12" r="2.4" />
           <circle cx="8" cy="4" r="2.4" />
           <circle cx="12" cy="12" r="2.4" />
         </svg>
-        clrs explorer
+        <span class="name">clrs explorer</span>
       </a>
       <span class="spacer" />
       {children}

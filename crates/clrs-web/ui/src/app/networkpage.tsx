@@ -155,8 +155,8 @@ function Side({ overview, order, sample, choose, frame }: SideProps) {
 }
 
 const STEPS: [Steps, string][] = [
-  ["oracle", "as many as the algorithm"],
-  ["max", "as many as the algorithm may need"],
+  ["oracle", "as the algorithm"],
+  ["max", "the maximum"],
   ["fixpoint", "until nothing changes"],
 ];
 
