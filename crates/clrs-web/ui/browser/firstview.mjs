@@ -4,7 +4,7 @@ import { assert, openPage } from "./chromium.mjs";
 
 /** Milliseconds from the request to the first picture, and the limit on a machine that does nothing else. */
 const LIMIT = 300;
-/** What a busy machine may take: the test is for gross errors, `cargo xtask ui --measure` for the figure. */
+/** A busy machine may take this many times as long: the test is for gross errors. */
 const PATIENCE = 10;
 
 export async function firstView(browser, { base }) {

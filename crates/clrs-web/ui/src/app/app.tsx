@@ -128,7 +128,11 @@ const DELAY = 250;
 
 /** The state in the address. Steps replace the entry in the history, everything else adds one. */
 function useAddress(): [State, (change: Partial<State>) => void] {
-  const [state, setState] = useState(() => parseState(location.hash));
+  const [state, setState] = useState(() => {
+    const first = parseState(location.hash);
+    server.preload(first);
+    return first;
+  });
   const current = useRef(state);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {

@@ -133,6 +133,18 @@ export const server = {
     return get(`/api/trace?${sampleQuery(algorithm, of)}`, signal);
   },
 
+  /** Asks for what the first view will need, while the page is still being prepared. */
+  preload(state: State) {
+    if (state.page === "trace" && !state.problem) {
+      const path = `/api/trace?${sampleQuery(state.algorithm, state)}`;
+      const answer = get(path);
+      // Whoever asks for it gets the error.
+      answer.catch(() => undefined);
+      early.set(path, answer);
+      this.text(state.algorithm).catch(() => undefined);
+    }
+  },
+
   /** Runs an algorithm on a given problem. */
   run(algorithm: string, problem: Problem, signal?: AbortSignal): Promise<TraceJson> {
     return request("/api/trace", {
@@ -172,8 +184,13 @@ function networkQuery(run: number, state: State): URLSearchParams {
   return query;
 }
 
+/** Answers that were asked for before anyone needed them, each for one use. */
+const early = new Map<string, Promise<unknown>>();
+
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return request<T>(path, signal ? { signal } : {});
+  const answer = early.get(path) as Promise<T> | undefined;
+  early.delete(path);
+  return answer ?? request<T>(path, signal ? { signal } : {});
 }
 
 async function request<T>(path: string, init: RequestInit): Promise<T> {

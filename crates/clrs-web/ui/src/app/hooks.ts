@@ -1,6 +1,6 @@
 // State of components.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { events, type TimelineEvent } from "../model/changes.ts";
 import { frameAt, type Clock } from "../model/clock.ts";
 import { divergence, type Divergence } from "../model/divergence.ts";
@@ -38,7 +38,7 @@ export function useRun(trace: TraceJson | null): Run | null {
 export function useSize<E extends Element>(): [{ current: E | null }, { width: number; height: number }] {
   const ref = useRef<E>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = ref.current;
     if (!element) {
       return;
@@ -135,7 +135,8 @@ export interface Loaded<T> {
 /** The result of a request that is made again when `key` changes, and cancelled when it is not needed any more. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ value: T | null; error: string | null; key: string | null }>({ value: null, error: null, key: null });
-  useEffect(() => {
+  // Without waiting for the browser to paint what is there so far.
+  useLayoutEffect(() => {
     if (key === null) {
       setState({ value: null, error: null, key });
       return;
