@@ -119,6 +119,12 @@ enum Task {
         /// Update the bundle in crates/clrs-web/bundle
         #[arg(long)]
         write: bool,
+        /// Test the page in Chromium instead, with arguments such as `-- --only network`
+        #[arg(long, conflicts_with = "write")]
+        browser: bool,
+        /// Arguments of crates/clrs-web/ui/browser/run.mjs
+        #[arg(last = true, requires = "browser")]
+        arguments: Vec<String>,
     },
     /// Test the kernels under `AddressSanitizer` and valgrind; takes 15 minutes
     Sanitize,
@@ -145,7 +151,8 @@ fn main() -> ExitCode {
         Task::Hashes { check } => hashes::pin(check),
         Task::Parity { full, algorithms } => parity::compare(full, &algorithms),
         Task::Python { tests } => python::test(&tests),
-        Task::Ui { write } => ui::check(write),
+        Task::Ui { browser: true, arguments, .. } => ui::browse(&arguments),
+        Task::Ui { write, .. } => ui::check(write),
         Task::Sanitize => sanitize::kernels(),
         Task::Text { full, algorithms } => text::compare(full, &algorithms),
         Task::Reference => reference::Reference::prepare().map(|reference| println!("{}", reference.python().display())),

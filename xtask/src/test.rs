@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::command::{cargo, run};
 use crate::goldens::{self, Golden};
-use crate::{exports, modules, package, parity, python, slurm, text};
+use crate::{exports, modules, package, parity, python, slurm, text, ui};
 
 /// A stage of the test command.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,6 +36,8 @@ pub(crate) enum Stage {
     Python,
     /// A sweep survives a real Slurm cluster
     Slurm,
+    /// The page of the explorer: types, unit tests, the committed bundle, and every algorithm in a browser
+    Ui,
 }
 
 impl Stage {
@@ -67,6 +69,7 @@ impl Stage {
             Stage::Exports => exports::compare(&[]),
             Stage::Python => python::test(&[]),
             Stage::Slurm => slurm::test(),
+            Stage::Ui => ui::test(),
         }
     }
 }

@@ -1,6 +1,8 @@
-//! `cargo xtask ui`: the page of the explorer. Checks its types, runs its unit tests, and builds the bundle that `clrs-web` embeds.
+//! `cargo xtask ui`: the page of the explorer. Checks its types, runs its unit tests, builds the bundle that `clrs-web` embeds, and tests
+//! the page in Chromium.
 //!
-//! The packages it needs are installed into the cache folder, named by the hash of the lock file, and linked into the clone.
+//! The packages it needs are installed into the cache folder, named by the hash of the lock file, and linked into the clone. Node.js
+//! and Chromium are installed from Debian's packages if they are missing and the user may.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,12 +10,15 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::command::{cache_folder, cargo, hash, root, run};
+use crate::command::{cache_folder, cargo, clrs, hash, install as install_packages, root, run};
 
 /// Files of the bundle.
 const BUNDLE: [&str; 3] = ["app.js", "picture.css", "page.css"];
 /// Oldest version of Node.js that runs the tools.
 const NODE: u32 = 20;
+/// Debian's packages of Node.js, and of Chromium with the fonts of the kept pictures.
+const NODE_PACKAGES: [&str; 2] = ["nodejs", "npm"];
+const CHROMIUM_PACKAGES: [&str; 3] = ["chromium", "fonts-dejavu-core", "fonts-liberation"];
 
 /// Checks the sources and the bundle; `write` updates the bundle instead of comparing it.
 pub(crate) fn check(write: bool) -> Result<()> {
@@ -41,6 +46,38 @@ pub(crate) fn check(write: bool) -> Result<()> {
     Ok(())
 }
 
+/// Everything: [`check`], and the tests in a browser with the program that has just been built.
+pub(crate) fn test() -> Result<()> {
+    check(false)?;
+    browse(&[])
+}
+
+/// Tests the page in Chromium, with trained networks. Without Chromium, prints that this was skipped.
+pub(crate) fn browse(arguments: &[String]) -> Result<()> {
+    let ui = Ui::prepare()?;
+    let Some(chromium) = chromium()? else {
+        println!(
+            "skipped: the tests in a browser; Chromium is not installed (on Debian: apt-get install {})",
+            CHROMIUM_PACKAGES.join(" ")
+        );
+        return Ok(());
+    };
+    run(ui.node("browser/run.mjs").args(arguments).env("CLRS", clrs()?).env("CHROMIUM", chromium))
+}
+
+/// Path of Chromium: `$CHROMIUM`, or where Debian and other systems have it. Installed if it is missing and the user may.
+fn chromium() -> Result<Option<PathBuf>> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let find = || {
+        let given = std::env::var_os("CHROMIUM").map(PathBuf::from);
+        given.or_else(|| names.map(|name| Path::new("/usr/bin").join(name)).into_iter().find(|path| path.exists()))
+    };
+    if let Some(found) = find() {
+        return Ok(Some(found));
+    }
+    Ok(if cfg!(target_os = "linux") && install_packages(&CHROMIUM_PACKAGES)? { find() } else { None })
+}
+
 /// The sources of the page, with the packages they need.
 pub(crate) struct Ui {
     folder: PathBuf,
@@ -49,6 +86,9 @@ pub(crate) struct Ui {
 impl Ui {
     /// Installs the packages.
     pub(crate) fn prepare() -> Result<Ui> {
+        if node_version().is_none() && cfg!(target_os = "linux") {
+            install_packages(&NODE_PACKAGES)?;
+        }
         match node_version() {
             Some(version) if version >= NODE => {}
             Some(version) => bail!("the tools of the page need Node.js {NODE} or newer, found {version}"),

@@ -92,7 +92,8 @@ fn the_architecture_lists_every_module() {
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let nn = ["config", "data", "eval", "exec", "model", "parity", "run", "train"].map(|folder| format!("clrs-nn/src/{folder}"));
     let folders =
-        ["clrs/src", "clrs-store/src", "clrs-text/src", "clrs-kernels/src", "clrs-nn/src", "clrs-py/src"].map(str::to_owned);
+        ["clrs/src", "clrs-store/src", "clrs-text/src", "clrs-kernels/src", "clrs-nn/src", "clrs-py/src", "clrs-web/src"]
+            .map(str::to_owned);
     let mut missing = Vec::new();
     for folder in folders.iter().chain(&nn) {
         for entry in fs::read_dir(root().join("crates").join(folder)).expect("a source folder").flatten() {

@@ -157,6 +157,22 @@ fn a_dump_has_every_step_in_the_order_of_the_samples() {
 }
 
 /// For every algorithm: outputs are those of the report, the first hint row is the true one, and the number of rows follows the steps.
+/// The first row of a trace in which a decision is not what was recorded.
+fn first_error(trace: &clrs::Trace) -> Option<usize> {
+    let differ = |decided: &clrs::Column, recorded: &clrs::Column| match (decided, recorded) {
+        (clrs::Column::Class(a), clrs::Column::Class(b)) => (0..a.len()).any(|cell| b[cell] != -1 && a[cell] != b[cell]),
+        (clrs::Column::Node(a), clrs::Column::Node(b)) => a != b,
+        _ => false,
+    };
+    let predictions = trace.predictions.iter().flatten();
+    let errors = predictions.filter_map(|prediction| {
+        let (decided, recorded) = (&prediction.probe.rows, &trace.get(&prediction.probe.name)?.rows);
+        let row = decided.iter().zip(recorded).position(|(decided, recorded)| differ(decided, recorded))?;
+        Some(if prediction.probe.stage == Stage::Hint { row } else { trace.steps })
+    });
+    errors.min()
+}
+
 #[test]
 fn predicted_trajectories_have_the_decisions_of_the_report_and_the_form_of_a_recording() {
     for algorithm in Registry::builtin().iter() {
@@ -183,6 +199,7 @@ fn predicted_trajectories_have_the_decisions_of_the_report_and_the_form_of_a_rec
                 let trace = trajectory.trace(algorithm, truth).expect("a trace");
                 let predictions = trace.predictions.as_ref().expect("predictions");
                 assert_eq!(predictions.len(), predicted.spec().len());
+                assert_eq!(trajectory.first_error(truth), first_error(&trace), "{}", algorithm.name());
                 for prediction in predictions {
                     for row in prediction.probabilities.iter().flatten() {
                         assert!(row.iter().all(|p| (0.0..=1.0 + 1e-5).contains(p)), "{} {row:?}", algorithm.name());

@@ -6,10 +6,11 @@ use anyhow::{Result, bail};
 use clap::Args;
 use clrs_web::server::{Config, ServeError, serve};
 
-/// Explore algorithms in a browser: pictures of every step
+/// Explore algorithms and networks in a browser: pictures of every step
 ///
 /// Serves one page on this machine. It shows any algorithm on any problem step by step, with its source, and saves pictures and pages to take
-/// away. Ctrl-C stops the server. docs/explorer.md describes it.
+/// away. With `--run`, it shows the decisions of trained networks beside the truth, and curves of training. Ctrl-C stops the server.
+/// docs/explorer.md describes it.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Port to listen on; 0 for any free one
@@ -21,6 +22,10 @@ pub(crate) struct Arguments {
     /// Accept requests to this host name too; can be repeated
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
+    /// Show the network of this run, or of all runs in this directory; can be repeated
+    #[cfg(feature = "networks")]
+    #[arg(long, value_name = "DIR")]
+    run: Vec<std::path::PathBuf>,
     /// Open the page in the default browser
     #[arg(long)]
     open: bool,
@@ -31,6 +36,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     config.address = arguments.host;
     config.port = arguments.port;
     config.hosts = arguments.allow_host;
+    #[cfg(feature = "networks")]
+    if !arguments.run.is_empty() {
+        config.runs = std::sync::Arc::new(clrs_web::networks::Runs::open(arguments.run)?);
+    }
     let started = |url: &str| {
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "The explorer is at {url} (Ctrl-C stops it)");

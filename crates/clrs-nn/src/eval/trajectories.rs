@@ -37,6 +37,31 @@ impl PredictedTrajectory {
         })?;
         Ok(trace.with_predictions(self.predicted.get(0), self.probabilities.clone()))
     }
+
+    /// The first step, counted from 0, whose decisions differ from the truth; the number of steps of the truth if only its outputs
+    /// do, and `None` if all decisions are right. Scalars are not decisions. Steps that only one of the two has are not compared.
+    pub fn first_error(&self, truth: Trajectory<'_>) -> Option<usize> {
+        let predicted = self.predicted.get(0);
+        let steps = predicted.steps().min(truth.steps());
+        let compare = |(probe, decided): (&Probe, Cells<'_>)| {
+            let recorded = truth.get(&probe.name)?;
+            let width = probe.width(truth.nodes());
+            let at = match probe.stage {
+                Stage::Hint => (0..steps).find(|&step| differ(decided, recorded, step * width..(step + 1) * width)),
+                _ => differ(decided, recorded, 0..width).then(|| truth.steps()),
+            };
+            at.filter(|_| probe.kind != Kind::Scalar)
+        };
+        predicted.iter().filter_map(compare).min()
+    }
+}
+
+/// Whether some decisions differ from what was recorded. Cells that are masked out have no truth.
+fn differ(decided: Cells<'_>, recorded: Cells<'_>, range: std::ops::Range<usize>) -> bool {
+    match (decided.slice(range.clone()), recorded.slice(range)) {
+        (Cells::Class(decided), Cells::Class(recorded)) => decided.iter().zip(recorded).any(|(a, b)| a != b && *b >= 0),
+        (decided, recorded) => decided != recorded,
+    }
 }
 
 /// Collects the predicted hints of some samples of a batch.

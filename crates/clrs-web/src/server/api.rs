@@ -1,5 +1,6 @@
 //! The addresses of the server, and what they answer.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -31,23 +32,32 @@ const MAX_OPTION: f64 = 10_000.0;
 
 /// What the server knows.
 pub(super) struct Explorer {
-    config: Config,
+    pub(super) config: Config,
     page: Page,
-    info: Info,
-    workers: Workers,
+    algorithms: Vec<AlgorithmInfo>,
+    presets: Vec<Preset>,
+    pub(super) workers: Workers,
 }
 
 /// What the page asks for first.
 #[derive(Serialize)]
-struct Info {
+struct Info<'i> {
     version: &'static str,
-    algorithms: Vec<AlgorithmInfo>,
-    presets: Vec<Preset>,
+    algorithms: &'i [AlgorithmInfo],
+    presets: &'i [Preset],
     max_size: usize,
-    runs: Vec<String>,
+    runs: Vec<RunInfo>,
 }
 
+/// A run whose network is shown.
 #[derive(Serialize)]
+pub(super) struct RunInfo {
+    pub(super) name: String,
+    /// Algorithms that it was trained on.
+    pub(super) algorithms: Vec<String>,
+}
+
+#[derive(Clone, Serialize)]
 struct AlgorithmInfo {
     algorithm: &'static str,
     title: String,
@@ -56,7 +66,6 @@ struct AlgorithmInfo {
     options: Vec<OptionInfo>,
     /// Fields of its problems that are lists, matrices or texts.
     fields: Vec<String>,
-    trained: bool,
 }
 
 impl Explorer {
@@ -65,8 +74,13 @@ impl Explorer {
         algorithms.sort_by_key(|algorithm| algorithm.family);
         let names = |preset: &Preset| config.registry.find(&preset.algorithm).is_ok();
         let presets = presets().into_iter().filter(names).collect();
-        let info = Info { version: env!("CARGO_PKG_VERSION"), algorithms, presets, max_size: config.max_size, runs: Vec::new() };
-        Explorer { page: Page::new(page::served()), info, workers: Workers::new(), config }
+        Explorer { page: Page::new(page::served()), algorithms, presets, workers: Workers::new(), config }
+    }
+
+    #[cfg(not(feature = "networks"))]
+    #[expect(clippy::unused_self, reason = "with networks, there are runs")]
+    fn runs(&self) -> Vec<RunInfo> {
+        Vec::new()
     }
 
     /// Runs an algorithm on a problem that the request may have chosen.
@@ -105,7 +119,6 @@ fn describe(algorithm: &'static dyn AnyAlgorithm) -> AlgorithmInfo {
         summary: algorithm.source().summary(),
         options: algorithm.options(),
         fields,
-        trained: false,
     }
 }
 
@@ -122,11 +135,14 @@ fn sendable(trace: Trace) -> Result<Trace, ApiError> {
 }
 
 pub(super) fn router(explorer: Arc<Explorer>) -> Router {
-    Router::new()
+    let router = Router::new()
         .route("/", get(index))
         .route("/api/info", get(info))
         .route("/api/algorithms/{name}", get(algorithm))
-        .route("/api/trace", get(sample).post(record))
+        .route("/api/trace", get(sample).post(record));
+    #[cfg(feature = "networks")]
+    let router = super::networks::add_routes(router);
+    router
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::NotFound)
         .layer(DefaultBodyLimit::max(MAX_BODY))
@@ -138,7 +154,14 @@ async fn index(State(explorer): State<Arc<Explorer>>, headers: HeaderMap) -> Res
 }
 
 async fn info(State(explorer): State<Arc<Explorer>>, headers: HeaderMap) -> Result<Json, ApiError> {
-    Json::new(&explorer.info, Gzip::of(&headers))
+    let info = Info {
+        version: env!("CARGO_PKG_VERSION"),
+        algorithms: &explorer.algorithms,
+        presets: &explorer.presets,
+        max_size: explorer.config.max_size,
+        runs: explorer.runs(),
+    };
+    Json::new(&info, Gzip::of(&headers))
 }
 
 async fn algorithm(
@@ -151,29 +174,40 @@ async fn algorithm(
 }
 
 /// A problem to sample.
-struct SampleRequest {
-    algorithm: String,
-    size: usize,
-    seed: u32,
-    options: SamplerOptions,
+pub(super) struct SampleRequest {
+    pub(super) algorithm: String,
+    pub(super) size: usize,
+    pub(super) seed: u32,
+    pub(super) options: SamplerOptions,
+}
+
+/// Parameters of an address, by name.
+pub(super) type Parameters = Vec<(String, String)>;
+
+/// Parses a number.
+pub(super) fn number<T: FromStr>(name: &str, value: &str) -> Result<T, ApiError> {
+    value.parse().map_err(|_| ApiError::Request(format!("`{name}` must be a number, not `{value}`")))
 }
 
 impl SampleRequest {
-    /// Parses `algorithm=bfs&size=16&seed=1&set=p%3D0.5`.
-    fn parse(query: Vec<(String, String)>) -> Result<SampleRequest, ApiError> {
+    /// Parses `algorithm=bfs&size=16&seed=1&set=p%3D0.5`. Other parameters are passed to `other`, which returns whether it knows them.
+    pub(super) fn parse(
+        parameters: &Parameters,
+        mut other: impl FnMut(&str, &str) -> Result<bool, ApiError>,
+    ) -> Result<SampleRequest, ApiError> {
         let mut request = SampleRequest { algorithm: String::new(), size: 16, seed: 1, options: SamplerOptions::default() };
         let mut options = Vec::new();
-        for (name, value) in query {
-            let number = || ApiError::Request(format!("`{name}` must be a number"));
+        for (name, value) in parameters {
             match name.as_str() {
-                "algorithm" => request.algorithm = value,
-                "size" => request.size = value.parse().map_err(|_| number())?,
-                "seed" => request.seed = value.parse().map_err(|_| number())?,
+                "algorithm" => request.algorithm.clone_from(value),
+                "size" => request.size = number(name, value)?,
+                "seed" => request.seed = number(name, value)?,
                 "set" => options.push(value),
+                _ if other(name, value)? => {}
                 _ => return Err(ApiError::Request(format!("unknown parameter `{name}`"))),
             }
         }
-        request.options = SamplerOptions::parse(options.iter().map(String::as_str))?;
+        request.options = SamplerOptions::parse(options.into_iter().map(String::as_str))?;
         let too_large = |value: &str| value.parse::<f64>().is_ok_and(|number| number.is_nan() || number.abs() > MAX_OPTION);
         if let Some((name, value)) = request.options.iter().find(|(_, value)| value.split(',').any(too_large)) {
             return Err(ApiError::TooLarge(format!("`{name}={value}`: the explorer takes numbers up to {MAX_OPTION}")));
@@ -185,10 +219,10 @@ impl SampleRequest {
 async fn sample(
     State(explorer): State<Arc<Explorer>>,
     headers: HeaderMap,
-    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+    query: Result<Query<Parameters>, QueryRejection>,
 ) -> Result<Json, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::Request(error.body_text()))?;
-    let (request, gzip) = (SampleRequest::parse(query)?, Gzip::of(&headers));
+    let (request, gzip) = (SampleRequest::parse(&query, |_, _| Ok(false))?, Gzip::of(&headers));
     let worker = Arc::clone(&explorer);
     explorer.workers.run(move |_| Json::new(&worker.sample(&request)?, gzip)).await
 }

@@ -15,21 +15,17 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 
 /// Open connections; further ones wait to be accepted.
 const MAX_CONNECTIONS: usize = 2048;
-/// How long a client may take to send the head of a request, and how long a connection stays open between requests.
-const MAX_HEAD: Duration = Duration::from_secs(30);
-/// How long a client may read nothing of an answer that is waiting for it.
-const MAX_STALL: Duration = Duration::from_secs(30);
 /// How long answers that are being sent may take after the server was asked to stop.
 const MAX_GOODBYE: Duration = Duration::from_secs(5);
 /// Largest head of a request.
 const MAX_HEAD_BYTES: usize = 32 << 10;
 
-/// Accepts connections until `shutdown` completes.
-pub(super) async fn accept(listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
+/// Accepts connections until `shutdown` completes. Clients that are silent for longer than `patience` are disconnected.
+pub(super) async fn accept(listener: TcpListener, router: Router, patience: Duration, shutdown: impl Future<Output = ()>) {
     let open = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let mut shutdown = pin!(shutdown);
@@ -46,8 +42,8 @@ pub(super) async fn accept(listener: TcpListener, router: Router, shutdown: impl
         };
         let _ = stream.set_nodelay(true);
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(MAX_HEAD).max_buf_size(MAX_HEAD_BYTES);
-        let io = TokioIo::new(Unstalled::new(stream));
+        builder.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(MAX_HEAD_BYTES);
+        let io = TokioIo::new(Unstalled { stream, patience, timer: None });
         let connection = graceful.watch(builder.serve_connection(io, TowerToHyperService::new(router.clone())));
         tokio::spawn(async move {
             let _permit = permit;
@@ -62,21 +58,18 @@ pub(super) async fn accept(listener: TcpListener, router: Router, shutdown: impl
 /// A stream whose writes fail if the other side reads nothing for too long.
 struct Unstalled {
     stream: TcpStream,
+    patience: Duration,
     /// Runs while a write waits.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Unstalled {
-    fn new(stream: TcpStream) -> Unstalled {
-        Unstalled { stream, timer: None }
-    }
-
     fn bounded<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if result.is_ready() {
             self.timer = None;
             return result;
         }
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + MAX_STALL)));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.patience)));
         ready!(timer.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

@@ -5,6 +5,9 @@ use clrs::InvalidProblem;
 use clrs::registry::UnknownAlgorithm;
 use clrs::sampling::{OptionError, SampleError};
 
+#[cfg(feature = "networks")]
+use crate::networks::NetworkError;
+
 /// Why a request cannot be answered.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ApiError {
@@ -28,6 +31,9 @@ pub(super) enum ApiError {
     Busy,
     #[error("the request took too long")]
     TimedOut,
+    #[cfg(feature = "networks")]
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     #[error("internal error (please report it)")]
     Internal,
 }
@@ -38,6 +44,13 @@ impl ApiError {
             ApiError::Unknown(_) | ApiError::NotFound => StatusCode::NOT_FOUND,
             ApiError::Sample(_) | ApiError::Problem(_) | ApiError::Option(_) | ApiError::Request(_) => StatusCode::BAD_REQUEST,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            #[cfg(feature = "networks")]
+            ApiError::Network(error) => match error {
+                NetworkError::NoRun(_) => StatusCode::NOT_FOUND,
+                NetworkError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+                NetworkError::Abandoned => StatusCode::SERVICE_UNAVAILABLE,
+                _ => StatusCode::BAD_REQUEST,
+            },
             ApiError::Forbidden(_) => StatusCode::FORBIDDEN,
             ApiError::Busy | ApiError::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -9,6 +9,8 @@ mod config;
 mod connection;
 mod error;
 mod guard;
+#[cfg(feature = "networks")]
+mod networks;
 mod respond;
 mod work;
 
@@ -16,6 +18,7 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 
@@ -39,6 +42,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: axum::Router,
+    patience: Duration,
 }
 
 impl Server {
@@ -54,9 +58,9 @@ impl Server {
         };
         let listener = TcpListener::bind(wanted).await.map_err(fail)?;
         let address = listener.local_addr().map_err(fail)?;
-        let hosts = guard::Hosts::new(address, config.hosts.clone());
+        let (hosts, patience) = (guard::Hosts::new(address, config.hosts.clone()), config.patience);
         let router = guard::protect(api::router(Arc::new(api::Explorer::new(config))), hosts);
-        Ok(Server { listener, address, router })
+        Ok(Server { listener, address, router, patience })
     }
 
     /// The address to open in a browser.
@@ -68,7 +72,7 @@ impl Server {
 
     /// Answers requests until `shutdown` completes; then completes the answers that are being sent.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        connection::accept(self.listener, self.router, shutdown).await;
+        connection::accept(self.listener, self.router, self.patience, shutdown).await;
     }
 }
 

@@ -63,3 +63,34 @@ impl Drop for AbandonOnDrop {
         self.0.0.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn work_sees_that_its_client_has_left() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let (started, has_started) = mpsc::channel();
+        let (ended, has_ended) = mpsc::channel();
+        runtime.block_on(async {
+            let workers = Workers::new();
+            let work = move |abandoned: &Abandoned| {
+                started.send(()).expect("the test waits");
+                while !abandoned.is_set() {
+                    std::thread::yield_now();
+                }
+                ended.send(()).expect("the test waits");
+                Ok(())
+            };
+            let client = tokio::task::spawn_blocking(move || has_started.recv().expect("the work starts"));
+            tokio::select! {
+                _ = workers.run(work) => panic!("the work ends only when its client has left"),
+                waited = client => waited.expect("no panic"),
+            }
+        });
+        has_ended.recv().expect("the work ends");
+    }
+}

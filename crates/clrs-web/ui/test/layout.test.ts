@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { placeCallouts, placeEdgeLabels } from "../src/layout/callouts.ts";
+import { linePath, niceStep, powers, ticks } from "../src/layout/chart.ts";
 import { barScale, columns, labelled } from "../src/layout/columns.ts";
 import { beside, flow, stack } from "../src/layout/compose.ts";
 import { layoutForest } from "../src/layout/forest.ts";
@@ -153,5 +154,17 @@ describe("panels", () => {
     const all = boxes(stack(side, flow([panel(170, 20)], 200, 10), 10).placed);
     all.forEach((box, index) => expect(all.slice(0, index).some((other) => overlaps(box, other))).toBe(false));
     expect(side).toMatchObject({ width: 160, height: 130 });
+  });
+});
+
+describe("charts", () => {
+  it("have round numbers on their axes", () => {
+    expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
+    expect(ticks(0, 7, 3)).toEqual([0, 5]);
+    expect([0.3, 1, 3, 70].map(niceStep)).toEqual([0.5, 1, 5, 100]);
+    expect(powers(0.3, 20)).toEqual([0.1, 1, 10, 100]);
+  });
+  it("leave out what is missing", () => {
+    expect(linePath([[0, 1], [1, NaN], [2, 3]], (x) => x, (y) => y)).toBe("M0.0 1.0M2.0 3.0");
   });
 });

@@ -7,6 +7,7 @@ import { fitting, long, short } from "../src/model/format.ts";
 import { cursorColors } from "../src/model/palette.ts";
 import { adapt, fieldKind, formatNumbers, parseNumbers } from "../src/model/problem.ts";
 import { predicted, recorded } from "../src/model/recording.ts";
+import { byError, errorText } from "../src/model/samples.ts";
 import { classNames } from "../src/model/trace.ts";
 import { View } from "../src/model/view.ts";
 import { names, open, tiny } from "./traces.ts";
@@ -152,5 +153,14 @@ describe("every algorithm", () => {
         row = next;
       }
     }
+  });
+});
+
+describe("samples of a network", () => {
+  const sample = (index: number, first_error: number | null, valid: boolean) => ({ sample: index, steps: 4, first_error, valid });
+  it("are sorted by where they go wrong", () => {
+    const samples = [sample(0, null, true), sample(1, 3, false), sample(2, 1, true), sample(3, 1, false), sample(4, 4, false)];
+    expect(byError(samples).map((one) => one.sample)).toEqual([3, 1, 4, 2, 0]);
+    expect(samples.map(errorText)).toEqual(["no error", "step 4 of 4", "step 2 of 4", "step 2 of 4", "only the answer"]);
   });
 });

@@ -1,14 +1,16 @@
 // The page: which view, its address, its theme.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { readSaved, server, type ServerInfo } from "./data.ts";
+import { readSaved, server, type Saved, type ServerInfo } from "./data.ts";
 import { Gallery } from "./gallery.tsx";
 import { Help } from "./help.tsx";
-import { useLoaded, useTheme } from "./hooks.ts";
+import { useKeys, useLoaded, useTheme, type Theme } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
+import { NetworkPage } from "./networkpage.tsx";
 import { SavedPage } from "./savedpage.tsx";
 import { formatState, parseState, type State } from "./state.ts";
-import { TracePage } from "./tracepage.tsx";
+import { TracePage, type PageProps } from "./tracepage.tsx";
+import { TrainingPage } from "./trainingpage.tsx";
 
 export function App() {
   const [saved] = useState(readSaved);
@@ -26,56 +28,98 @@ export function App() {
     }
     return true;
   };
+  const top = { theme, toggleTheme, showHelp: () => setHelp(true) };
   return (
     <>
-      <header class="top">
-        <a class="brand" href={saved ? "#" : "#/"}>
-          <svg viewBox="0 0 16 16" aria-hidden="true">
-            <path d="M4 12L8 4l4 8" />
-            <circle cx="4" cy="12" r="2.4" />
-            <circle cx="8" cy="4" r="2.4" />
-            <circle cx="12" cy="12" r="2.4" />
-          </svg>
-          clrs explorer
-        </a>
-        <span class="spacer" />
-        <button type="button" onClick={toggleTheme} title="Light or dark (t)" aria-label={theme === "dark" ? "Light colors" : "Dark colors"}>
-          <Icon name="theme" />
-        </button>
-        <button type="button" onClick={() => setHelp(true)} title="Keys (?)" aria-label="Help">
-          ?
-        </button>
-      </header>
-      {saved ? <SavedPage saved={saved} onKey={onKey} /> : <Served onKey={onKey} />}
+      {saved ? <SavedView saved={saved} top={top} onKey={onKey} /> : <ServedView top={top} onKey={onKey} />}
       <Help isOpen={isHelp} close={() => setHelp(false)} />
     </>
   );
 }
 
+interface TopProps {
+  theme: Theme;
+  toggleTheme(): void;
+  showHelp(): void;
+}
+
+function Top({ theme, toggleTheme, showHelp, home, children }: TopProps & { home: string; children?: preact.ComponentChildren }) {
+  return (
+    <header class="top">
+      <a class="brand" href={home} aria-label="clrs explorer">
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M4 12L8 4l4 8" />
+          <circle cx="4" cy="12" r="2.4" />
+          <circle cx="8" cy="4" r="2.4" />
+          <circle cx="12" cy="12" r="2.4" />
+        </svg>
+        <span class="name">clrs explorer</span>
+      </a>
+      <span class="spacer" />
+      {children}
+      <button type="button" onClick={toggleTheme} title="Light or dark (t)" aria-label={theme === "dark" ? "Light colors" : "Dark colors"}>
+        <Icon name="theme" />
+      </button>
+      <button type="button" onClick={showHelp} title="Keys (?)" aria-label="Help">
+        ?
+      </button>
+    </header>
+  );
+}
+
+interface ViewProps {
+  top: TopProps;
+  onKey(key: string): boolean;
+}
+
+/** A saved page. */
+function SavedView({ saved, top, onKey }: ViewProps & { saved: Saved }) {
+  return (
+    <>
+      <Top {...top} home="#" />
+      <SavedPage saved={saved} onKey={onKey} />
+    </>
+  );
+}
+
 /** The page of `clrs serve`. */
-function Served({ onKey }: { onKey(key: string): boolean }) {
+function ServedView({ top, onKey }: ViewProps) {
   const [state, go] = useAddress();
   const info = useLoaded<ServerInfo>("info", () => server.info());
   useEffect(() => {
     document.title = state.algorithm ? `${state.algorithm} \u2013 clrs explorer` : "clrs explorer";
   }, [state.algorithm]);
-  if (!info.value) {
-    return <main class="loading">{info.error ?? "Loading"}</main>;
-  }
-  const props = { info: info.value, state, go, onKey };
-  return state.page === "trace" ? <TracePage {...props} /> : <GalleryPage {...props} />;
+  return (
+    <>
+      <Top {...top} home="#/">
+        {info.value && info.value.runs.length > 0 && (
+          <nav aria-label="Pages">
+            <a href="#/">Algorithms</a>
+            <a href="#/network">Networks</a>
+            <a href="#/training">Training</a>
+          </nav>
+        )}
+      </Top>
+      {info.value ? <Page info={info.value} state={state} go={go} onKey={onKey} /> : <main class="loading">{info.error ?? "Loading"}</main>}
+    </>
+  );
 }
 
-function GalleryPage({ info, onKey }: { info: ServerInfo; onKey(key: string): boolean }) {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (!event.ctrlKey && !event.metaKey && !event.altKey && onKey(event.key)) {
-        event.preventDefault();
-      }
-    };
-    addEventListener("keydown", listen);
-    return () => removeEventListener("keydown", listen);
-  });
+function Page(props: PageProps) {
+  switch (props.state.page) {
+    case "trace":
+      return <TracePage {...props} />;
+    case "network":
+      return <NetworkPage {...props} />;
+    case "training":
+      return <TrainingPage onKey={props.onKey} />;
+    default:
+      return <GalleryPage {...props} />;
+  }
+}
+
+function GalleryPage({ info, onKey }: PageProps) {
+  useKeys((event) => onKey(event.key));
   return <Gallery info={info} />;
 }
 
@@ -84,12 +128,22 @@ const DELAY = 250;
 
 /** The state in the address. Steps replace the entry in the history, everything else adds one. */
 function useAddress(): [State, (change: Partial<State>) => void] {
-  const [state, setState] = useState(() => parseState(location.hash));
+  const [state, setState] = useState(() => {
+    const first = parseState(location.hash);
+    server.preload(first);
+    return first;
+  });
   const current = useRef(state);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
-    const listen = () => {
-      current.current = parseState(location.hash);
+    const listen = (event: HashChangeEvent) => {
+      // A delayed step may have replaced the address in the meantime.
+      clearTimeout(timer.current);
+      const { hash } = new URL(event.newURL);
+      if (location.hash !== hash) {
+        history.replaceState(null, "", hash);
+      }
+      current.current = parseState(hash);
       setState(current.current);
     };
     addEventListener("hashchange", listen);

@@ -19,8 +19,6 @@ export interface AlgorithmInfo {
   options: OptionInfo[];
   /** Fields of its problems that are lists, matrices or texts. */
   fields: string[];
-  /** Whether a trained network for it is open. */
-  trained: boolean;
 }
 
 /** The text of an algorithm. */
@@ -46,8 +44,53 @@ export interface ServerInfo {
   algorithms: AlgorithmInfo[];
   presets: Preset[];
   max_size: number;
-  /** Names of the runs whose networks are open. */
-  runs: string[];
+  /** Runs whose networks are shown. */
+  runs: RunInfo[];
+}
+
+export interface RunInfo {
+  name: string;
+  /** Algorithms that it was trained on. */
+  algorithms: string[];
+}
+
+/** A network on a set. */
+export interface Overview {
+  run: string;
+  step: number;
+  processor: string;
+  metrics: { score: number; validity: number; exact_match: number };
+  mean_steps: number;
+  hints: { name: string; score: number | null; per_step: number[] }[];
+  samples: SampleOverview[];
+}
+
+/** A network on a sample. */
+export interface SampleOverview {
+  sample: number;
+  steps: number;
+  /** First step with a wrong decision; the number of steps if only the answer differs. */
+  first_error: number | null;
+  valid: boolean;
+  failure: string | null;
+  exact_match: boolean;
+}
+
+export interface Decisions {
+  run: string;
+  trace: TraceJson;
+  overview: SampleOverview;
+}
+
+/** A run as it trains. */
+export interface TrainingRun {
+  name: string;
+  algorithms: string[];
+  processor: string;
+  status: { status: "running" | "stopped" | "done" | "failed"; step: number; steps: number; best: { step: number; score: number } | null; error?: string } | null;
+  losses: { algorithm: string; points: [number, number][] }[];
+  validations: { algorithm: string; points: { step: number; score: number; validity: number | null }[] }[];
+  error: string | null;
 }
 
 /** A trace with the text of its algorithm: all that a picture needs. */
@@ -87,11 +130,19 @@ export const server = {
 
   /** Runs an algorithm on a sampled problem. */
   sample(algorithm: string, of: Pick<State, "size" | "seed" | "options">, signal?: AbortSignal): Promise<TraceJson> {
-    const query = new URLSearchParams({ algorithm, size: String(of.size), seed: String(of.seed) });
-    for (const [name, value] of Object.entries(of.options)) {
-      query.append("set", `${name}=${value}`);
+    return get(`/api/trace?${sampleQuery(algorithm, of)}`, signal);
+  },
+
+  /** Asks for what the first view will need, while the page is still being prepared. */
+  preload(state: State) {
+    if (state.page === "trace" && !state.problem) {
+      const path = `/api/trace?${sampleQuery(state.algorithm, state)}`;
+      const answer = get(path);
+      // Whoever asks for it gets the error.
+      answer.catch(() => undefined);
+      early.set(path, answer);
+      this.text(state.algorithm).catch(() => undefined);
     }
-    return get(`/api/trace?${query}`, signal);
   },
 
   /** Runs an algorithm on a given problem. */
@@ -103,10 +154,43 @@ export const server = {
       ...(signal ? { signal } : {}),
     });
   },
+
+  /** A network on a set. */
+  network(run: number, state: State, signal?: AbortSignal): Promise<Overview> {
+    return get(`/api/network?${networkQuery(run, state)}`, signal);
+  },
+
+  /** All decisions of a network on one sample of the set. */
+  decisions(run: number, state: State, signal?: AbortSignal): Promise<Decisions> {
+    return get(`/api/network/sample?${networkQuery(run, state)}&sample=${state.sample}`, signal);
+  },
+
+  training: (signal?: AbortSignal): Promise<TrainingRun[]> => get("/api/training", signal),
 };
 
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return request<T>(path, signal ? { signal } : {});
+function sampleQuery(algorithm: string, of: Pick<State, "size" | "seed" | "options">): URLSearchParams {
+  const query = new URLSearchParams({ algorithm, size: String(of.size), seed: String(of.seed) });
+  for (const [name, value] of Object.entries(of.options)) {
+    query.append("set", `${name}=${value}`);
+  }
+  return query;
+}
+
+function networkQuery(run: number, state: State): URLSearchParams {
+  const query = sampleQuery(state.algorithm, state);
+  query.set("run", String(run));
+  query.set("count", String(state.count));
+  query.set("steps", state.steps);
+  return query;
+}
+
+/** Answers that were asked for before anyone needed them, each for one use. */
+const early = new Map<string, Promise<unknown>>();
+
+async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const answer = early.get(path) as Promise<T> | undefined;
+  early.delete(path);
+  return answer ?? request<T>(path, signal ? { signal } : {});
 }
 
 async function request<T>(path: string, init: RequestInit): Promise<T> {

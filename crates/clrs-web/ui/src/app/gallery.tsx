@@ -30,7 +30,7 @@ export function Gallery({ info }: { info: ServerInfo }) {
         </p>
         {info.runs.length > 0 && (
           <p>
-            <a class="action" href={formatState({ ...DEFAULTS, page: "network", algorithm: info.algorithms.find((one) => one.trained)?.algorithm ?? "" })}>
+            <a class="action" href={formatState({ ...DEFAULTS, page: "network", algorithm: info.runs[0]?.algorithms[0] ?? "" })}>
               Watch a network
             </a>{" "}
             <a class="action" href="#/training">
@@ -84,7 +84,7 @@ function Card({ title, text, algorithm, problem, options, href }: CardProps) {
   return (
     <li class="card" onPointerEnter={() => setOver(true)} onPointerLeave={() => setOver(false)} onFocusIn={() => setOver(true)} onFocusOut={() => setOver(false)}>
       <a href={href}>
-        <div class="thumbnail">{loaded.value && <Thumbnail trace={loaded.value} isPlaying={isOver} />}</div>
+        <div class="thumbnail" aria-hidden="true">{loaded.value && <Thumbnail trace={loaded.value} isPlaying={isOver} />}</div>
         <h3>{title}</h3>
         <p>{inline(text)}</p>
       </a>

@@ -9,6 +9,7 @@ const KEYS: [string, string][] = [
   [", .", "slower, faster"],
   ["[ ]", "previous, next phase of the algorithm"],
   ["d", "first error of a network"],
+  ["j k", "next, previous sample of a network"],
   ["l", "step two pictures together or apart"],
   ["r", "another problem (next seed)"],
   ["t", "light or dark"],

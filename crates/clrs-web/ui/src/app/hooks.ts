@@ -1,6 +1,6 @@
 // State of components.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { events, type TimelineEvent } from "../model/changes.ts";
 import { frameAt, type Clock } from "../model/clock.ts";
 import { divergence, type Divergence } from "../model/divergence.ts";
@@ -38,7 +38,7 @@ export function useRun(trace: TraceJson | null): Run | null {
 export function useSize<E extends Element>(): [{ current: E | null }, { width: number; height: number }] {
   const ref = useRef<E>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = ref.current;
     if (!element) {
       return;
@@ -53,6 +53,26 @@ export function useSize<E extends Element>(): [{ current: E | null }, { width: n
     return () => observer.disconnect();
   }, []);
   return [ref, size];
+}
+
+/** Calls back for keys that are not meant for a form or a button. */
+export function useKeys(handle: (event: KeyboardEvent) => boolean) {
+  // Keys may come faster than effects run: the listener always finds the latest callback.
+  const latest = useRef(handle);
+  latest.current = handle;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const isRange = target instanceof HTMLInputElement && target.type === "range";
+      const isForm = target?.closest("input, textarea, select, dialog") && !isRange;
+      const isButton = event.key === " " && target?.closest("button, a, summary");
+      if (!isForm && !isButton && !event.ctrlKey && !event.metaKey && !event.altKey && latest.current(event)) {
+        event.preventDefault();
+      }
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
 }
 
 export interface Player {
@@ -108,30 +128,31 @@ export function usePlayer(frame: number, frames: number, initialSpeed: number, s
 export interface Loaded<T> {
   value: T | null;
   error: string | null;
+  /** Whether `value` and `error` belong to an earlier key. */
   isLoading: boolean;
 }
 
 /** The result of a request that is made again when `key` changes, and cancelled when it is not needed any more. */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
-  const [state, setState] = useState<Loaded<T>>({ value: null, error: null, isLoading: key !== null });
-  useEffect(() => {
+  const [state, setState] = useState<{ value: T | null; error: string | null; key: string | null }>({ value: null, error: null, key: null });
+  // Without waiting for the browser to paint what is there so far.
+  useLayoutEffect(() => {
     if (key === null) {
-      setState({ value: null, error: null, isLoading: false });
+      setState({ value: null, error: null, key });
       return;
     }
     const abort = new AbortController();
-    setState((old) => ({ ...old, isLoading: true }));
     load(abort.signal).then(
-      (value) => abort.signal.aborted || setState({ value, error: null, isLoading: false }),
+      (value) => abort.signal.aborted || setState({ value, error: null, key }),
       (error: unknown) => {
         if (!abort.signal.aborted) {
-          setState((old) => ({ value: old.value, error: error instanceof Error ? error.message : String(error), isLoading: false }));
+          setState((old) => ({ value: old.value, error: error instanceof Error ? error.message : String(error), key }));
         }
       },
     );
     return () => abort.abort();
   }, [key]);
-  return state;
+  return { value: state.value, error: state.error, isLoading: state.key !== key };
 }
 
 export type Theme = "light" | "dark";

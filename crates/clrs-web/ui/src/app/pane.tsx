@@ -30,11 +30,10 @@ export interface PaneProps {
 export function Pane({ title, scene, recording, truth = null, frame, frames, isTitled = false }: PaneProps) {
   const [ref, size] = useSize<HTMLDivElement>();
   const width = Math.round(Math.min(Math.max(size.width, NARROWEST), WIDEST));
-  const composition = useMemo(() => composePicture(scene, frames, width), [scene, frames, width]);
+  // Layout takes time: not before the width is known.
+  const isMeasured = size.width > 0;
+  const composition = useMemo(() => (isMeasured ? composePicture(scene, frames, width) : null), [scene, frames, width, isMeasured]);
   const view = useMemo(() => new View(recording, frame, truth), [recording, frame, truth]);
-  const fitWidth = size.width / (composition.width + 20);
-  const fitHeight = size.height / (composition.height + 20);
-  const scale = Math.max(Math.min(fitWidth, fitHeight), Math.min(fitWidth, SMALLEST));
   const { shown } = changes(recording, view.frame, 6);
   const label = `${title}, ${stepLabel(view.frame, recording.steps)}. ${shown.map(changeText).join("; ")}`;
   const [tip, setTip] = useState<Tip | null>(null);
@@ -46,8 +45,8 @@ export function Pane({ title, scene, recording, truth = null, frame, frames, isT
         </figcaption>
       )}
       <div class="canvas" ref={ref} onPointerMove={(event) => setTip(findTip(event, recording))} onPointerLeave={() => setTip(null)}>
-        {size.width > 0 && (
-          <div class="scaled" style={{ width: `${Math.floor((composition.width + 20) * scale)}px` }}>
+        {composition && (
+          <div class="scaled" style={{ width: `${scaledWidth(composition, size)}px` }}>
             <Picture composition={composition} view={view} label={label} />
           </div>
         )}
@@ -55,6 +54,13 @@ export function Pane({ title, scene, recording, truth = null, frame, frames, isT
       </div>
     </figure>
   );
+}
+
+/** Width of a picture that fits into its place, unless that would make it too small. */
+function scaledWidth({ width, height }: { width: number; height: number }, place: { width: number; height: number }): number {
+  const [fitWidth, fitHeight] = [place.width / (width + 20), place.height / (height + 20)];
+  const scale = Math.max(Math.min(fitWidth, fitHeight), Math.min(fitWidth, SMALLEST));
+  return Math.floor((width + 20) * scale);
 }
 
 interface Tip {

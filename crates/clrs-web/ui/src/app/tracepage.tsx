@@ -39,7 +39,7 @@ export function TracePage({ info, state, go, onKey }: PageProps) {
   const of = info.algorithms.find((one) => one.algorithm === algorithm);
   const nextSeed = () => go({ seed: seed + 1, problem: null, frame: 0, otherFrame: null });
   return (
-    <main class="trace-page">
+    <main class="trace-page" aria-busy={loaded.isLoading}>
       <Controls info={info} state={state} options={of?.options ?? []} go={go} nextSeed={nextSeed} isEditing={isEditing} edit={() => setEditing(!isEditing)}>
         {shown.length > 0 && <SaveMenu shown={shown} frame={state.frame} />}
       </Controls>

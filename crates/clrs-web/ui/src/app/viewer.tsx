@@ -1,6 +1,6 @@
 // Pictures with their time line, the source beside them, and the keys.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { suitableSpeed, neighbor, SPEEDS } from "../model/clock.ts";
 import { changes, changeText } from "../model/describe.ts";
 import { plural } from "../model/format.ts";
@@ -8,7 +8,7 @@ import type { Recording } from "../model/recording.ts";
 import { View } from "../model/view.ts";
 import { Code } from "./code.tsx";
 import type { AlgorithmText } from "./data.ts";
-import { usePlayer, type Player, type Run } from "./hooks.ts";
+import { useKeys, usePlayer, type Player, type Run } from "./hooks.ts";
 import { Key } from "./key.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Pane } from "./pane.tsx";
@@ -144,23 +144,6 @@ function lineOf({ run }: Shown, frame: number): number | null {
 function changeSpeed(player: Player, direction: 1 | -1) {
   const index = SPEEDS.indexOf(player.speed) + direction;
   player.setSpeed(SPEEDS[Math.min(Math.max(index, 0), SPEEDS.length - 1)] as number);
-}
-
-/** Calls back for keys that are not meant for a form. */
-function useKeys(handle: (event: KeyboardEvent) => boolean) {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      const target = event.target as Element | null;
-      const isRange = target instanceof HTMLInputElement && target.type === "range";
-      const isForm = target?.closest("input, textarea, select, dialog") && !isRange;
-      const isButton = event.key === " " && target?.closest("button, a, summary");
-      if (!isForm && !isButton && !event.ctrlKey && !event.metaKey && !event.altKey && handle(event)) {
-        event.preventDefault();
-      }
-    };
-    addEventListener("keydown", listen);
-    return () => removeEventListener("keydown", listen);
-  });
 }
 
 const MAX_CHANGES = 8;

@@ -14,23 +14,26 @@ export interface CalloutRequest {
   height: number;
 }
 
+/** Directions, in sixteenths of a turn from the first. */
+const STEPS = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, -7, 8];
+
 /**
- * Places labels next to nodes, inside `bounds`. Directions away from the center of all nodes are tried first; where all are
+ * Places labels next to nodes, inside `bounds` and beside `obstacles`. Directions away from the center of all nodes are tried first; where all are
  * taken, the one with the least overlap is used.
  */
-export function placeCallouts(points: Point[], radius: number, requests: CalloutRequest[], bounds: Box): Callout[] {
+export function placeCallouts(points: Point[], radius: number, requests: CalloutRequest[], bounds: Box, obstacles: Box[] = []): Callout[] {
   const center = { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
-  const placed: Box[] = [];
+  const placed: Box[] = [...obstacles];
   return requests.map(({ node, width, height }) => {
     const point = points[node] as Point;
     const outward = Math.atan2(point.y - center.y, point.x - center.x);
     let [best, least] = [point, Infinity];
-    for (const step of [0, 1, -1, 2, -2, 3, -3, 4]) {
-      for (const far of [0, 1, 2]) {
-        const angle = outward + (step * Math.PI) / 4;
+    for (const far of [0, 1, 2, 3, 4, 5, 6]) {
+      for (const step of STEPS) {
+        const angle = outward + (step * Math.PI) / 8;
         const at = beside(point, angle, radius + 5 + far * (height + 2), width, height);
-        const box = centered(at, width, height);
-        const cost = overlap(box, point, node, points, radius, placed, bounds) + 0.02 * Math.abs(step) + 0.05 * far;
+        const effort = 0.02 * Math.abs(step) + 0.08 * far;
+        const cost = effort < least ? effort + overlap(centered(at, width, height), point, node, points, radius, placed, bounds) : Infinity;
         if (cost < least) {
           [best, least] = [at, cost];
         }

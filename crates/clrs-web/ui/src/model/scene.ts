@@ -240,18 +240,24 @@ function placeClasses(scene: Scene, classes: Series[]) {
 
 function placeEdges(scene: Scene, list: Series[]) {
   const edges = scene.adjacency?.rows[0];
+  const isOn = (series: Series) => edges !== undefined && always(series, (row) => isOnEdges(row, scene.nodes, edges));
+  const isGraph = (series: Series) =>
+    series.kind === "mask" && !series.isResult && isOn(series) && always(series, (row) => hasLoops(row, scene.nodes));
+  const hasEdges = edges?.some((value, cell) => value === 1 && Math.floor(cell / scene.nodes) !== cell % scene.nodes) ?? false;
+  const equalsInput = (series: Series) => hasEdges && always(series, (row) => row.every((value, cell) => value === edges?.[cell]));
+  // A graph that never changes and is another one, such as the transposed, is a table.
+  scene.liveEdges = list.find((series) => isGraph(series) && (!isConstant(series) || equalsInput(series))) ?? null;
+  const scalarHints = list.filter((series) => series.kind === "scalar");
+  const onEdges = scene.liveEdges ? scalarHints.filter(isOn) : [];
+  const hasTables = scalarHints.length > onEdges.length;
   const tables: Series[] = [];
   for (const series of list) {
-    const fits = edges && always(series, (row) => isOnEdges(row, scene.nodes, edges));
-    const isGraph = fits && series.kind === "mask" && always(series, (row) => hasLoops(row, scene.nodes));
-    if (isGraph && !series.isResult && !scene.liveEdges && !isConstant(series)) {
-      scene.liveEdges = series;
-    } else if (fits && series.kind === "mask" && !(isGraph && isConstant(series))) {
-      // A graph that never changes, such as the transposed one, is a table: no use to mark all of its edges.
+    const isMark = series.kind === "mask" && isOn(series) && (series.isResult || (!hasTables && !isGraph(series)));
+    if (isMark) {
       scene.edgeMarks.push({ series, color: EDGE_COLORS[scene.edgeMarks.length % EDGE_COLORS.length] as Color });
-    } else if (fits && series.kind === "scalar") {
+    } else if (onEdges.includes(series)) {
       scene.edgeScalars.push(series);
-    } else {
+    } else if (series !== scene.liveEdges) {
       tables.push(series);
     }
   }

@@ -12,7 +12,7 @@ import { checkMark, classes, crossMark, curve, Keep, Pill, pillWidth, probes, ty
 import type { Panel } from "./panel.ts";
 
 /** Room around the nodes for labels. */
-const MARGIN = 46;
+const MARGIN = 48;
 /** More edges have no arrow heads of their own. */
 const MAX_HEADS = 420;
 /** With more edges, weights are written on marked edges only. */
@@ -117,6 +117,10 @@ function weightLabels(geometry: GraphGeometry, edges: [number, number][], taken:
   });
 }
 
+function weightBox({ text, at }: WeightLabel): Box {
+  return centered(at, textWidth(text, 10.5) + 4, 13);
+}
+
 /** Weights of all edges, if there are few. */
 function staticWeights(geometry: GraphGeometry): WeightLabel[] | null {
   const { graph, hasWeights } = geometry;
@@ -126,13 +130,14 @@ function staticWeights(geometry: GraphGeometry): WeightLabel[] | null {
 
 function GraphPicture({ geometry, view, labels }: { geometry: GraphGeometry; view: View; labels: WeightLabel[] | null }) {
   const { scene } = geometry;
+  const weights = labels ?? shownWeights(geometry, view);
   return (
     <g class="graph">
       {scene.liveEdges ? (
         <LiveEdges geometry={geometry} view={view} />
       ) : (
         <Keep by={geometry}>
-          <Edges base={geometry.base} probe={probes(scene.adjacency)} />
+          <Edges base={geometry.base} probe={probes(scene.adjacency, scene.weights)} />
         </Keep>
       )}
       {scene.edgeMarks.map((mark) => (
@@ -142,14 +147,15 @@ function GraphPicture({ geometry, view, labels }: { geometry: GraphGeometry; vie
         <Arrows key={pointer.series.name} geometry={geometry} view={view} pointer={pointer} index={index} />
       ))}
       <g data-probe={probes(scene.weights)} class="weights">
-        {(labels ?? shownWeights(geometry, view)).map(({ from, to, text, at }) => (
+        {weights.map(({ from, to, text, at }) => (
           <text key={`${from}-${to}`} x={round(at.x)} y={round(at.y + 3.7)}>
             {text}
           </text>
         ))}
       </g>
       <Nodes geometry={geometry} view={view} />
-      <Callouts geometry={geometry} view={view} />
+      <NodeLabels scene={scene} view={view} points={geometry.points} radius={geometry.radius + (scene.ring || scene.groups ? 4 : 0)}
+        bounds={geometry.bounds} obstacles={weights.map(weightBox)} />
     </g>
   );
 }
@@ -169,7 +175,7 @@ function LiveEdges({ geometry, view }: { geometry: GraphGeometry; view: View }) 
   const row = view.row(scene.liveEdges);
   return (
     <>
-      <g class="edges ghost" data-probe={probes(scene.adjacency, ...scene.edgeScalars)}>
+      <g class="edges ghost" data-probe={probes(scene.adjacency, scene.weights)}>
         <path class="line" d={geometry.base.lines} />
       </g>
       {row && <Edges base={baseEdges({ ...geometry, isBent: () => false }, row)} probe={probes(scene.liveEdges, ...scene.edgeScalars)} />}
@@ -283,22 +289,17 @@ function Nodes({ geometry, view }: { geometry: GraphGeometry; view: View }) {
   );
 }
 
-/** Index pointers: labels beside their nodes. */
-function Callouts({ geometry, view }: { geometry: GraphGeometry; view: View }) {
-  const { scene, points, radius, bounds } = geometry;
-  return <NodeLabels scene={scene} view={view} points={points} radius={radius + (scene.ring || scene.groups ? 4 : 0)} bounds={bounds} />;
-}
-
 export interface NodeLabelsProps {
   scene: Scene;
   view: View;
   points: Point[];
   radius: number;
   bounds: Box;
+  obstacles?: Box[];
 }
 
 /** Labels of index pointers, those of one node in a row. */
-export function NodeLabels({ scene, view, points, radius, bounds }: NodeLabelsProps) {
+export function NodeLabels({ scene, view, points, radius, bounds, obstacles = [] }: NodeLabelsProps) {
   const byNode = new Map<number, Colored[]>();
   for (const cursor of scene.cursors) {
     const node = view.one(cursor.series);
@@ -308,7 +309,7 @@ export function NodeLabels({ scene, view, points, radius, bounds }: NodeLabelsPr
   }
   const groups = [...byNode.entries()];
   const widths = groups.map(([, cursors]) => cursors.reduce((sum, { series }) => sum + pillWidth(series.name) + 2, -2));
-  const places = placeCallouts(points, radius, groups.map(([node], k) => ({ node, width: widths[k] as number, height: 17 })), bounds);
+  const places = placeCallouts(points, radius, groups.map(([node], k) => ({ node, width: widths[k] as number, height: 17 })), bounds, obstacles);
   const shown = new Set(groups.flatMap(([, cursors]) => cursors));
   return (
     <g class="callouts">
@@ -345,12 +346,13 @@ function leader(from: Point, to: Point, radius: number): string {
   return `M${round(start.x)} ${round(start.y)}L${round(to.x)} ${round(to.y)}`;
 }
 
-/** Weights of edges that pointers and marks are on, and of those between index pointers. */
+/** Weights of edges that pointers and marks are on; in large graphs, of those that changed. */
 function shownWeights(geometry: GraphGeometry, view: View): WeightLabel[] {
   const { scene, hasWeights } = geometry;
-  if (!hasWeights || scene.nodes > 24) {
+  if (!hasWeights) {
     return [];
   }
+  const isFew = scene.nodes <= 24;
   const edges = new Map<string, [number, number]>();
   const add = (from: number, to: number) => {
     if (from !== to && geometry.weight(from, to)) {
@@ -358,10 +360,12 @@ function shownWeights(geometry: GraphGeometry, view: View): WeightLabel[] {
     }
   };
   for (const { series } of scene.arrows) {
-    view.row(series)?.forEach((to, from) => add(from, to));
+    const changed = view.changed(series);
+    view.row(series)?.forEach((to, from) => (isFew || changed.has(from)) && add(from, to));
   }
   for (const { series } of scene.edgeMarks) {
-    view.row(series)?.forEach((value, cell) => value === 1 && add(Math.floor(cell / scene.nodes), cell % scene.nodes));
+    const changed = view.changed(series);
+    view.row(series)?.forEach((value, cell) => value === 1 && (isFew || changed.has(cell)) && add(Math.floor(cell / scene.nodes), cell % scene.nodes));
   }
   const taken = geometry.points.map((point) => centered(point, 2 * geometry.radius, 2 * geometry.radius));
   return weightLabels(geometry, [...edges.values()], taken);
