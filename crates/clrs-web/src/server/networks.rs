@@ -7,6 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::routing::get;
+use clrs_nn::eval::evaluate::UnknownSteps;
 
 use super::api::{Explorer, Parameters, RunInfo, SampleRequest, number};
 use super::error::ApiError;
@@ -43,10 +44,7 @@ fn parse(query: Result<Query<Parameters>, QueryRejection>) -> Result<(Question, 
             "run" => question.run = number(name, value)?,
             "count" => question.count = number(name, value)?,
             "sample" => sample = number(name, value)?,
-            "steps" => {
-                question.steps =
-                    value.parse().map_err(|error: clrs_nn::eval::evaluate::UnknownSteps| ApiError::Request(error.to_string()))?
-            }
+            "steps" => question.steps = value.parse().map_err(|error: UnknownSteps| ApiError::Request(error.to_string()))?,
             _ => return Ok(false),
         }
         Ok(true)
