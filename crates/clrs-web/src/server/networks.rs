@@ -9,7 +9,7 @@ use axum::http::HeaderMap;
 use axum::routing::get;
 use clrs_nn::eval::evaluate::UnknownSteps;
 
-use super::api::{Explorer, Parameters, RunInfo, SampleRequest, number};
+use super::api::{Explorer, Parameters, SampleRequest, number};
 use super::error::ApiError;
 use super::respond::{Gzip, Json};
 use crate::networks::predict::{Question, decisions, overview};
@@ -22,17 +22,6 @@ const MAX_SIZE: usize = 64;
 
 pub(super) fn add_routes(router: Router<Arc<Explorer>>) -> Router<Arc<Explorer>> {
     router.route("/api/network", get(network)).route("/api/network/sample", get(sample)).route("/api/training", get(training))
-}
-
-impl Explorer {
-    /// Runs, and what they were trained on.
-    pub(super) fn runs(&self) -> Vec<RunInfo> {
-        let describe = |run: &Arc<_>| {
-            let run = training_run(run);
-            RunInfo { name: run.name, algorithms: run.algorithms }
-        };
-        self.config.runs.list().iter().map(describe).collect()
-    }
 }
 
 /// Parses a question, and the index of a sample if there is one.
