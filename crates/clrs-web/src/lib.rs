@@ -21,8 +21,8 @@
 //! | [`document`] | what a page contains: traces, and the texts of their algorithms |
 //! | [`page`] | the bundle of the page, and pages as text |
 //! | [`presets`] | problems with a title |
-//! | `networks` | networks of runs: their decisions, their training (feature `networks`) |
-//! | `server` | the HTTP server (feature `server`) |
+//! | [`networks`] | networks of runs: their decisions, their training (feature `networks`) |
+//! | [`server`] | the HTTP server (feature `server`) |
 
 pub mod document;
 #[cfg(feature = "networks")]

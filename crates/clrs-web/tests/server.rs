@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use clrs::{Registry, SamplerOptions, Trace};
+use clrs::{AnyAlgorithm, Registry, SamplerOptions, Trace};
 use clrs_web::server::{Config, ServeError, Server};
 use tokio::sync::oneshot;
 
@@ -35,12 +35,12 @@ impl Running {
     }
 
     fn get(&self, path: &str) -> Answer {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address))
+        self.ask(format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address))
     }
 
     fn post(&self, body: &str) -> Answer {
         let (address, length) = (self.address, body.len());
-        self.ask(&format!(
+        self.ask(format!(
             "POST /api/trace HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
         ))
     }
@@ -229,7 +229,7 @@ fn malformed_requests_are_errors_of_one_line() {
     let files = std::fs::read_dir(corpus).into_iter().flatten().flatten();
     for text in files.filter_map(|file| std::fs::read(file.path()).ok()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     {
-        for algorithm in Registry::builtin().iter().map(|algorithm| algorithm.name()).chain(["", "nothing"]) {
+        for algorithm in Registry::builtin().iter().map(AnyAlgorithm::name).chain(["", "nothing"]) {
             bodies.push(format!(r#"{{"algorithm": "{algorithm}", "problem": {text}}}"#));
         }
         bodies.extend((0..text.len()).step_by(7).filter(|&end| text.is_char_boundary(end)).map(|end| text[..end].to_owned()));
@@ -300,7 +300,7 @@ fn a_thousand_requests_at_once_are_answered() {
             server.get(&format!("/api/trace?algorithm={}&size=16&seed={index}", algorithms[index % 5])).status != 200
         };
         let threads: Vec<_> = (0..1000).map(|index| scope.spawn(move || ask(index))).collect();
-        threads.into_iter().filter(|_| true).map(|thread| thread.join().expect("no panic")).filter(|failed| *failed).count()
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).filter(|failed| *failed).count()
     });
     assert_eq!(failed, 0);
 }

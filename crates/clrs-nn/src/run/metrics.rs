@@ -279,8 +279,9 @@ mod tests {
     fn long_loss_curves_are_means_of_steps() {
         let run = tempfile::tempdir().expect("a directory");
         let steps = 5000;
-        let line = |step| format!("{{\"step\":{step},\"algorithm\":\"a\",\"loss\":{step}}}");
-        std::fs::write(run.path().join(METRICS), (1..=steps).map(line).collect::<Vec<_>>().join("\n") + "\n").expect("a file");
+        let line = |step| format!("{{\"step\":{step},\"algorithm\":\"a\",\"loss\":{step}}}\n");
+        let lines: Vec<String> = (1..=steps).map(line).collect();
+        std::fs::write(run.path().join(METRICS), lines.concat()).expect("a file");
         let mut reader = MetricsReader::new(run.path());
         reader.poll().expect("metrics");
         let points = &reader.losses()[0].points;

@@ -20,6 +20,8 @@ use super::error::ApiError;
 use super::respond::{Gzip, Json, Page};
 use super::work::Workers;
 use crate::document::AlgorithmText;
+#[cfg(feature = "networks")]
+use crate::networks::training::training_run;
 use crate::page;
 use crate::presets::{Preset, presets};
 
@@ -51,10 +53,10 @@ struct Info<'i> {
 
 /// A run whose network is shown.
 #[derive(Serialize)]
-pub(super) struct RunInfo {
-    pub(super) name: String,
+struct RunInfo {
+    name: String,
     /// Algorithms that it was trained on.
-    pub(super) algorithms: Vec<String>,
+    algorithms: Vec<String>,
 }
 
 #[derive(Clone, Serialize)]
@@ -75,6 +77,16 @@ impl Explorer {
         let names = |preset: &Preset| config.registry.find(&preset.algorithm).is_ok();
         let presets = presets().into_iter().filter(names).collect();
         Explorer { page: Page::new(page::served()), algorithms, presets, workers: Workers::new(), config }
+    }
+
+    /// Runs, and what they were trained on.
+    #[cfg(feature = "networks")]
+    fn runs(&self) -> Vec<RunInfo> {
+        let describe = |run: &Arc<_>| {
+            let run = training_run(run);
+            RunInfo { name: run.name, algorithms: run.algorithms }
+        };
+        self.config.runs.list().iter().map(describe).collect()
     }
 
     #[cfg(not(feature = "networks"))]
@@ -134,15 +146,18 @@ fn sendable(trace: Trace) -> Result<Trace, ApiError> {
     Ok(trace)
 }
 
-pub(super) fn router(explorer: Arc<Explorer>) -> Router {
-    let router = Router::new()
+/// The addresses of the page and of algorithms.
+pub(super) fn routes() -> Router<Arc<Explorer>> {
+    Router::new()
         .route("/", get(index))
         .route("/api/info", get(info))
         .route("/api/algorithms/{name}", get(algorithm))
-        .route("/api/trace", get(sample).post(record));
-    #[cfg(feature = "networks")]
-    let router = super::networks::add_routes(router);
-    router
+        .route("/api/trace", get(sample).post(record))
+}
+
+/// Answers at some addresses, and that there is nothing at others.
+pub(super) fn router(routes: Router<Arc<Explorer>>, explorer: Arc<Explorer>) -> Router {
+    routes
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::NotFound)
         .layer(DefaultBodyLimit::max(MAX_BODY))

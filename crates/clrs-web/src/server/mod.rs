@@ -59,7 +59,10 @@ impl Server {
         let listener = TcpListener::bind(wanted).await.map_err(fail)?;
         let address = listener.local_addr().map_err(fail)?;
         let (hosts, patience) = (guard::Hosts::new(address, config.hosts.clone()), config.patience);
-        let router = guard::protect(api::router(Arc::new(api::Explorer::new(config))), hosts);
+        let routes = api::routes();
+        #[cfg(feature = "networks")]
+        let routes = networks::add_routes(routes);
+        let router = guard::protect(api::router(routes, Arc::new(api::Explorer::new(config))), hosts);
         Ok(Server { listener, address, router, patience })
     }
 

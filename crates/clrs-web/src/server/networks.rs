@@ -7,8 +7,9 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::routing::get;
+use clrs_nn::eval::evaluate::UnknownSteps;
 
-use super::api::{Explorer, Parameters, RunInfo, SampleRequest, number};
+use super::api::{Explorer, Parameters, SampleRequest, number};
 use super::error::ApiError;
 use super::respond::{Gzip, Json};
 use crate::networks::predict::{Question, decisions, overview};
@@ -23,17 +24,6 @@ pub(super) fn add_routes(router: Router<Arc<Explorer>>) -> Router<Arc<Explorer>>
     router.route("/api/network", get(network)).route("/api/network/sample", get(sample)).route("/api/training", get(training))
 }
 
-impl Explorer {
-    /// Runs, and what they were trained on.
-    pub(super) fn runs(&self) -> Vec<RunInfo> {
-        let describe = |run: &Arc<_>| {
-            let run = training_run(run);
-            RunInfo { name: run.name, algorithms: run.algorithms }
-        };
-        self.config.runs.list().iter().map(describe).collect()
-    }
-}
-
 /// Parses a question, and the index of a sample if there is one.
 fn parse(query: Result<Query<Parameters>, QueryRejection>) -> Result<(Question, usize), ApiError> {
     let Query(query) = query.map_err(|error| ApiError::Request(error.body_text()))?;
@@ -43,10 +33,7 @@ fn parse(query: Result<Query<Parameters>, QueryRejection>) -> Result<(Question, 
             "run" => question.run = number(name, value)?,
             "count" => question.count = number(name, value)?,
             "sample" => sample = number(name, value)?,
-            "steps" => {
-                question.steps =
-                    value.parse().map_err(|error: clrs_nn::eval::evaluate::UnknownSteps| ApiError::Request(error.to_string()))?;
-            }
+            "steps" => question.steps = value.parse().map_err(|error: UnknownSteps| ApiError::Request(error.to_string()))?,
             _ => return Ok(false),
         }
         Ok(true)
