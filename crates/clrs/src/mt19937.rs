@@ -24,7 +24,7 @@ impl Mt19937 {
             let previous = block[index - 1];
             block[index] = (previous ^ previous >> 30).wrapping_mul(1_812_433_253).wrapping_add(to_word(index));
         }
-        Mt19937::from_block(block, WORDS)
+        Mt19937::from_block(&block, WORDS)
     }
 
     /// The generator of a key of several words: `init_by_array`.
@@ -52,16 +52,16 @@ impl Mt19937 {
             mix(1_566_083_941, &|index| to_word(index).wrapping_neg());
         }
         block[0] = 1 << 31;
-        Mt19937::from_block(block, WORDS)
+        Mt19937::from_block(&block, WORDS)
     }
 
     /// The generator with a block and the index of its next word; `None` if the index is past the end.
     pub fn from_state(block: [u32; WORDS], next: usize) -> Option<Mt19937> {
-        (next <= WORDS).then(|| Mt19937::from_block(block, next))
+        (next <= WORDS).then(|| Mt19937::from_block(&block, next))
     }
 
-    fn from_block(block: [u32; WORDS], next: usize) -> Mt19937 {
-        Mt19937 { block, tempered: block.map(temper), next }
+    fn from_block(block: &[u32; WORDS], next: usize) -> Mt19937 {
+        Mt19937 { block: *block, tempered: block.map(temper), next }
     }
 
     /// The block and the index of its next word.
@@ -86,7 +86,7 @@ impl Mt19937 {
         let block = &mut self.block;
         let twisted = |high: u32, low: u32, far: u32| {
             let word = high & 1 << 31 | low & !(1 << 31);
-            far ^ word >> 1 ^ (low & 1) * 0x9908_b0df
+            far ^ word >> 1 ^ ((low & 1) * 0x9908_b0df)
         };
         for index in 0..WORDS - SHIFT {
             block[index] = twisted(block[index], block[index + 1], block[index + SHIFT]);

@@ -13,8 +13,11 @@ from clrs_rs.samplers import Feedback
 __all__ = [
     "Chunks",
     "FixedSet",
+    "Model",
     "Samples",
     "Stream",
+    "TrainedModel",
+    "Trainer",
     "__version__",
     "_panic",
     "algorithms",
@@ -22,9 +25,14 @@ __all__ = [
     "did_you_mean",
     "evaluate",
     "evaluate_hints",
+    "hint_losses",
     "main",
+    "recipe",
+    "recipe_fields",
+    "recipes",
     "record",
     "run",
+    "train",
 ]
 
 __version__: str
