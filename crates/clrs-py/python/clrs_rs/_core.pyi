@@ -13,10 +13,13 @@ from clrs_rs.samplers import Feedback
 __all__ = [
     "Chunks",
     "FixedSet",
+    "Model",
     "Samples",
     "Stream",
     "TextGenerator",
     "TextTask",
+    "TrainedModel",
+    "Trainer",
     "__version__",
     "_panic",
     "algorithms",
@@ -25,9 +28,14 @@ __all__ = [
     "evaluate",
     "evaluate_hints",
     "format_text",
+    "hint_losses",
     "main",
+    "recipe",
+    "recipe_fields",
+    "recipes",
     "record",
     "run",
+    "train",
 ]
 
 __version__: str
