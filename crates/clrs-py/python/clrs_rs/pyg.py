@@ -44,7 +44,7 @@ Graph = Literal["adj", "complete"]
 _POINTERS = (Type.POINTER, Type.SHOULD_BE_PERMUTATION)
 
 
-class CLRSData(Data):  # type: ignore[misc]
+class CLRSData(Data):
     """A sample as a graph.
 
     ``edge_index``: the edges. ``length``: number of steps, ``[1]``. ``inputs``, ``hints`` and ``outputs``: names of the
