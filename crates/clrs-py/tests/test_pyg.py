@@ -95,6 +95,8 @@ def test_values_off_the_graph_are_errors():
         clrs_pyg.to_data(clrs_rs.sample("minimum", n=4, batch=1).feedback(), graph="adj")
     with pytest.raises(ValueError, match="style"):
         clrs_pyg.to_data(feedback, style="sals")
+    with pytest.raises(ValueError, match="graph"):
+        clrs_pyg.to_data(feedback, graph="sparse")
 
 
 def test_hints_are_padded():

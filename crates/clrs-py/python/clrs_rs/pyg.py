@@ -107,6 +107,8 @@ def to_data(
     """
     if style not in ("index", "salsa"):
         raise ValueError(f"`style` is {style!r}; it must be 'index' or 'salsa'")
+    if graph not in (None, "adj", "complete"):
+        raise ValueError(f"`graph` is {graph!r}; it must be 'adj' or 'complete'")
     features, outputs = feedback
     adjacency = next((np.asarray(point.data) for point in features.inputs if point.name == "adj"), None)
     if graph == "adj" and adjacency is None:
