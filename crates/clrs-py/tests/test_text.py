@@ -158,7 +158,7 @@ def test_errors_name_what_is_wrong():
     with pytest.raises(text_error(), match="did you mean"):
         text.parse("minimim:\nkey: [0.7 0.2]\nmin:\n")
     with pytest.raises(text_error(), match="reference answer"):
-        text.verify(question, "1", reference="one")
+        text.verify(question, "1", reference="[")
     with pytest.raises(ValueError, match="'valid' or 'exact'"):
         text.reward(question, "1", kind="correct")
     with pytest.raises(text_error(), match="nothing|no algorithms"):
