@@ -77,12 +77,7 @@ impl TextGenerator {
     }
 }
 
-fn text_options(
-    format: &str,
-    hints: bool,
-    decimals: Option<u32>,
-    options: &Bound<'_, PyDict>,
-) -> Result<TextOptions, Error> {
+fn text_options(format: &str, hints: bool, decimals: Option<u32>, options: &Bound<'_, PyDict>) -> Result<TextOptions, Error> {
     Ok(TextOptions::new(format.parse()?, hints, decimals).with_sampler(sampler_options(options)?))
 }
 
