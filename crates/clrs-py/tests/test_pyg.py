@@ -10,7 +10,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GINEConv
 
 #: Edges of these hints or outputs are not those of the graph.
-COMPLETE = {"floyd_warshall"}
+COMPLETE = {"floyd_warshall", "strongly_connected_components"}
 
 
 def graph_of(algorithm):
@@ -35,6 +35,8 @@ def test_batches_shift_pointers_and_come_apart_again(algorithm):
                 values = graph[name]
                 dense = np.asarray(point.data)[:, index] if stage == "hints" else np.asarray(point.data)[index]
                 part = whole[index * len(values) : (index + 1) * len(values)] if point.location != "edge" else None
+                if stage == "hints":
+                    assert not values[:, graph.length.item() :].any(), "padding is zero"
                 if point.location == "node":
                     expected = np.swapaxes(dense, 0, 1) if stage == "hints" else dense
                     np.testing.assert_array_equal(values.numpy(), expected.astype(values.numpy().dtype))
@@ -76,7 +78,7 @@ def test_salsa_style_points_with_edges():
     feedback = clrs_rs.sample("dijkstra", n=8, batch=2, seed=4).feedback()
     for indexed, masked in zip(clrs_pyg.to_data(feedback), clrs_pyg.to_data(feedback, style="salsa"), strict=True):
         assert torch.equal(clrs_pyg.edge_targets(masked.edge_index, masked.pi, 8), indexed.pi)
-        for step in range(indexed.pi_h.shape[1]):
+        for step in range(indexed.length.item()):
             assert torch.equal(clrs_pyg.edge_targets(masked.edge_index, masked.pi_h[:, step], 8), indexed.pi_h[:, step])
         assert masked.pi.sum() == 8 and masked.pi.dtype == torch.float32
         # Self-loops have the weight 1 more.
@@ -95,6 +97,8 @@ def test_values_off_the_graph_are_errors():
         clrs_pyg.to_data(clrs_rs.sample("minimum", n=4, batch=1).feedback(), graph="adj")
     with pytest.raises(ValueError, match="style"):
         clrs_pyg.to_data(feedback, style="sals")
+    with pytest.raises(ValueError, match="graph"):
+        clrs_pyg.to_data(feedback, graph="sparse")
 
 
 def test_hints_are_padded():
@@ -102,9 +106,9 @@ def test_hints_are_padded():
     steps = feedback.features.hints[0].data.shape[0]
     (first, _) = clrs_pyg.to_data(feedback, pad=steps + 3)
     assert first.pi_h.shape == (6, steps + 3) and not first.pi_h[:, steps:].any()
-    sizes = [clrs_pyg.to_data(clrs_rs.sample("bfs", n=n, batch=1, graph="path").feedback())[0] for n in (4, 12)]
+    sizes = [clrs_pyg.to_data(clrs_rs.sample("bfs", n=n, batch=1, graph="tree").feedback())[0] for n in (4, 30)]
     batch = clrs_pyg.collate(sizes)
-    assert batch.pi_h.shape == (16, max(graph.pi_h.shape[1] for graph in sizes))
+    assert batch.pi_h.shape == (34, max(graph.pi_h.shape[1] for graph in sizes))
     assert sizes[0].pi_h.shape[1] < batch.pi_h.shape[1], "the graphs themselves stay as they are"
     assert batch.length.tolist() == [graph.length.item() for graph in sizes]
 

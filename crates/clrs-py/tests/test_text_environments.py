@@ -40,9 +40,8 @@ def test_reasoning_gym_accepts_any_right_answer():
 
 
 def test_reasoning_gym_mixes_and_reseeds():
-    composite = reasoning_gym.create_dataset(
-        "composite", size=10, seed=1, datasets=[{"name": "clrs_text", "weight": 1, "params": {"algorithms": {"dfs": [5]}}}]
-    )
+    part = reasoning_gym.composite.DatasetSpec(name="clrs_text", weight=1, config={"algorithms": {"dfs": [5]}})
+    composite = reasoning_gym.create_dataset("composite", size=10, seed=1, datasets=[part])
     entry = composite[0]
     assert entry["question"].startswith("dfs:") and composite.score_answer(entry["answer"], entry) == 1.0
     reseeding = reasoning_gym.dataset.ReseedingDataset(reasoning_gym.create_dataset("clrs_text", size=3, seed=1), chunk_size=3)

@@ -67,7 +67,7 @@ def test_workers_draw_different_samples(method):
     keys = [positions(feedback) for feedback in drawn]
     assert len({key.numpy().tobytes() for key in keys}) == 8
 
-    sampler, _ = clrs_rs.build_sampler("insertion_sort", -1, seed=3, length=6)
+    sampler, _ = clrs_rs.build_sampler("insertion_sort", -1, seed=3, length=6, track_max_steps=False)
     for key in keys[::2]:
         np.testing.assert_array_equal(key.numpy(), positions(sampler.next(4)).astype(np.float32))
     # The same again.
@@ -137,7 +137,8 @@ def outputs_of_all_types():
         sampler, spec = clrs_rs.build_sampler(algorithm, 8, seed=1, length=6)
         spec, batches = PERMUTATIONS(spec, iter([sampler.next(4)]))
         for point in next(batches).outputs:
-            shape = point.data.shape + ((6,) if point.type_ == "pointer" else ())
+            nodes = point.data.shape[1:2]  # one more than the size for optimal_bst
+            shape = point.data.shape + (nodes if point.type_ == "pointer" else ())
             yield algorithm, spec, point, random.normal(size=shape).astype(np.float32)
 
 
@@ -154,8 +155,7 @@ def test_losses_are_those_of_dm_clrs(clrs):
         found.backward()
         assert torch.isfinite(tensor.grad).all()
         types.add(point.type_)
-    assert types == {"scalar", "mask", "mask_one", "categorical", "pointer", "permutation_pointer"} & types
-    assert {"mask", "mask_one", "pointer", "permutation_pointer"} <= types
+    assert types >= {"mask", "mask_one", "categorical", "pointer", "permutation_pointer"}
 
 
 def test_scores_are_those_of_dm_clrs(clrs):

@@ -99,7 +99,7 @@ class DataPoint:
         return _text(self._type_)
 
     def __repr__(self) -> str:
-        fields = (f'name="{self.name}"', f"location={self.location}", f"type={self.type_}", f"data=Array{self.data.shape}")
+        fields = (f'name="{self.name}"', f"location={self.location}", f"type={self.type_}", f"data=Array{tuple(self.data.shape)}")
         return "DataPoint(" + ",\t".join(fields) + ")"
 
     def __eq__(self, other: object) -> Any:

@@ -44,7 +44,7 @@ Graph = Literal["adj", "complete"]
 _POINTERS = (Type.POINTER, Type.SHOULD_BE_PERMUTATION)
 
 
-class CLRSData(Data):  # type: ignore[misc]
+class CLRSData(Data):
     """A sample as a graph.
 
     ``edge_index``: the edges. ``length``: number of steps, ``[1]``. ``inputs``, ``hints`` and ``outputs``: names of the
@@ -107,6 +107,8 @@ def to_data(
     """
     if style not in ("index", "salsa"):
         raise ValueError(f"`style` is {style!r}; it must be 'index' or 'salsa'")
+    if graph not in (None, "adj", "complete"):
+        raise ValueError(f"`graph` is {graph!r}; it must be 'adj' or 'complete'")
     features, outputs = feedback
     adjacency = next((np.asarray(point.data) for point in features.inputs if point.name == "adj"), None)
     if graph == "adj" and adjacency is None:
@@ -150,10 +152,10 @@ class _Builder:
             inputs.append(self._add(point, np.asarray(point.data)[index], False))
         hints = []
         for point in features.hints:
-            values = np.asarray(point.data)[:, index]
-            if len(values) < pad:
-                values = np.concatenate([values, np.zeros((pad - len(values), *values.shape[1:]))])
-            hints.append(self._add(point, values, True))
+            # What pads a batch is no value of the sample, and not always one of its graph.
+            name = self._add(point, np.asarray(point.data)[:length, index], True)
+            self.data[name] = _pad_steps(self.data[name], max(len(point.data), pad))
+            hints.append(name)
         self.data.inputs, self.data.hints = inputs, hints
         self.data.outputs = [self._add(point, np.asarray(point.data)[index], False) for point in outputs]
         return self.data
@@ -209,10 +211,13 @@ def collate(graphs: Sequence[CLRSData]) -> Batch:
 def _padded(graph: CLRSData, steps: int) -> CLRSData:
     graph = graph.clone() if any(graph[name].shape[1] < steps for name in graph.hints) else graph
     for name in graph.hints:
-        values = graph[name]
-        missing = values.new_zeros((values.shape[0], steps - values.shape[1], *values.shape[2:]))
-        graph[name] = torch.cat([values, missing], 1)
+        graph[name] = _pad_steps(graph[name], steps)
     return graph
+
+
+def _pad_steps(values: torch.Tensor, steps: int) -> torch.Tensor:
+    missing = values.new_zeros((values.shape[0], steps - values.shape[1], *values.shape[2:]))
+    return torch.cat([values, missing], 1)
 
 
 def edge_targets(edge_index: torch.Tensor, logits: torch.Tensor, num_nodes: int) -> torch.Tensor:

@@ -101,8 +101,8 @@ class IterableDataset(torch.utils.data.IterableDataset[Feedback]):
     """Endless batches, drawn while you train. Use it with ``DataLoader(dataset, batch_size=None)``.
 
     Every worker of every rank draws other samples: the first one the stream of `seed`, as
-    ``build_sampler(algorithm, -1, seed=seed, length=n)`` does, and the others streams of seeds that are derived from `seed` and
-    their number. Iterating again starts again.
+    ``build_sampler(algorithm, -1, seed=seed, length=n, track_max_steps=False)`` does, and the others streams of seeds that are
+    derived from `seed` and their number. Iterating again starts again.
 
     Args:
       algorithm: name of the algorithm.

@@ -59,4 +59,4 @@ raw = {"pred": logits(params, feedback.features)}
 predictions = decoders.postprocess(spec, raw, sinkhorn_temperature=0.1, sinkhorn_steps=10, hard=True)
 scores = clrs.evaluate(feedback.outputs, predictions)
 print({name: f"{float(score):.6f}" for name, score in scores.items()})
-print(jax.tree.map(jnp.shape, feedback.features.inputs))
+print([array.shape for array in jax.tree.leaves(jax.tree.map(jnp.asarray, feedback.features))])

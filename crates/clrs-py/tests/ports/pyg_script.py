@@ -11,7 +11,7 @@ from torch_geometric.nn import GINConv
 torch.manual_seed(0)
 torch.set_num_threads(1)
 
-sampler, spec = clrs.build_sampler("bfs", num_samples=64, seed=3, length=8, p=0.3, length_needle=-8)
+sampler, spec = clrs.build_sampler("bfs", num_samples=64, seed=3, length=8, p=(0.3, 0.5), length_needle=-8)
 assert spec is clrs.SPECS["bfs"]
 
 

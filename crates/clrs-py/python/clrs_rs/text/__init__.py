@@ -73,7 +73,8 @@ class Example(NamedTuple):
     answer: str
 
 
-class Sampled(NamedTuple):
+@dataclass(frozen=True)
+class Sampled:
     """A question and its answer, and the trajectory that they describe: sample number `index` of the sampler."""
 
     algorithm: str

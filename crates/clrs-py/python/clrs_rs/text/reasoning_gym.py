@@ -48,7 +48,7 @@ class ClrsTextConfig:
         assert any(self.algorithms.values()), "algorithms must have a size"
 
 
-class ClrsTextDataset(ProceduralDataset):  # type: ignore[misc]
+class ClrsTextDataset(ProceduralDataset):
     """Questions of :func:`clrs_rs.text.generator`, scored by :func:`clrs_rs.text.reward`."""
 
     def __init__(self, config: ClrsTextConfig) -> None:

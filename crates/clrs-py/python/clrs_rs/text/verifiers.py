@@ -18,14 +18,14 @@ from clrs_rs import text
 __all__ = ["ClrsTextConfig", "ClrsTextData", "ClrsTextTask", "ClrsTextTaskConfig", "ClrsTextTaskset"]
 
 
-class ClrsTextTaskConfig(vf.TaskConfig):  # type: ignore[misc]
+class ClrsTextTaskConfig(vf.TaskConfig):
     """Which answers are right."""
 
     kind: text.Kind = "valid"
     """What is rewarded: any correct answer, or only that of the algorithm."""
 
 
-class ClrsTextConfig(vf.TasksetConfig):  # type: ignore[misc]
+class ClrsTextConfig(vf.TasksetConfig):
     """Which questions are asked."""
 
     task: ClrsTextTaskConfig = ClrsTextTaskConfig()
@@ -41,7 +41,7 @@ class ClrsTextConfig(vf.TasksetConfig):  # type: ignore[misc]
     """Seed of the samplers."""
 
 
-class ClrsTextData(vf.TaskData):  # type: ignore[misc]
+class ClrsTextData(vf.TaskData):
     """A question, in ``prompt``, and its reference answer."""
 
     answer: str
@@ -49,23 +49,23 @@ class ClrsTextData(vf.TaskData):  # type: ignore[misc]
     length: int
 
 
-class ClrsTextTask(vf.Task[ClrsTextData, vf.State, ClrsTextTaskConfig]):  # type: ignore[misc]
+class ClrsTextTask(vf.Task[ClrsTextData, vf.State, ClrsTextTaskConfig]):
     """Scores the last reply, which must be an answer and nothing else."""
 
     def _verify(self, trace: vf.Trace) -> text.Verdict:
         return text.verify(self.data.prompt_text, trace.last_reply, self.data.answer)
 
-    @vf.reward  # type: ignore[untyped-decorator]
+    @vf.reward
     async def correct(self, trace: vf.Trace) -> float:
         """1 for a right answer, else 0."""
         return text.reward(self.data.prompt_text, trace.last_reply, self.config.kind, self.data.answer)
 
-    @vf.metric  # type: ignore[untyped-decorator]
+    @vf.metric
     async def exact_match(self, trace: vf.Trace) -> float:
         """Whether the answer is that of the algorithm, trace included."""
         return float(self._verify(trace).exact_match)
 
-    @vf.metric  # type: ignore[untyped-decorator]
+    @vf.metric
     async def parsed(self, trace: vf.Trace) -> float:
         """Whether the answer can be read."""
         return float(self._verify(trace).parsed)
@@ -75,7 +75,7 @@ class ClrsTextTask(vf.Task[ClrsTextData, vf.State, ClrsTextTaskConfig]):  # type
         return text.verify(self.data.prompt_text, self.data.answer).valid
 
 
-class ClrsTextTaskset(vf.Taskset[ClrsTextTask, ClrsTextConfig]):  # type: ignore[misc]
+class ClrsTextTaskset(vf.Taskset[ClrsTextTask, ClrsTextConfig]):
     """Endless questions of :func:`clrs_rs.text.generator`."""
 
     INFINITE = True
