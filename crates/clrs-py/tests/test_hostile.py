@@ -156,7 +156,7 @@ def test_batches(algorithm):
             attempt(chunked.feedback, 0, chunk)
         truth = {point.name: point for point in batch.outputs}
         attempt(clrs_rs.evaluate, hostile.outputs, truth)
-        attempt(clrs_rs.evaluate, batch.outputs, {point.name: point for point in hostile.outputs})
+        attempt(lambda: clrs_rs.evaluate(batch.outputs, {point.name: point for point in hostile.outputs}))
         hints = [{point.name: replaced(point, point.data[step]) for point in batch.features.hints} for step in (0, 1)]
         attempt(clrs_rs.evaluate_hints, hostile.features.hints, hostile.features.lengths, hints)
     # The model is intact: none of these has changed it into something that does not compute.
