@@ -179,8 +179,6 @@ def hostile_batches(batch):
         yield batch._replace(outputs=points)
     locations, types = ("node", "edge", "graph", "x"), [type_ for name, type_ in vars(clrs_rs.Type).items() if name.isupper()]
     for location, type_ in itertools.product(locations, types):
-        if (location, type_) == ("edge", "mask_one"):
-            continue  # known: `Samples.from_feedback` calls it an internal error; no algorithm has such a probe
         first, *others = features.hints
         point = clrs_rs.DataPoint(first.name, location, type_, first.data)
         yield batch._replace(features=features._replace(hints=[point, *others]))

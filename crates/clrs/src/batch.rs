@@ -130,8 +130,9 @@ impl Batch {
             let columns = self.spec.iter().zip(&values).map(column).collect::<Result<Vec<Column>, _>>()?;
             let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
             trajectories.push(nodes, length, &cells).map_err(|error| match error {
-                TrajectoriesError::Value { probe, .. } => BatchError::Value { probe, sample },
-                error => unreachable!("columns have the lengths and types of their probes: {error}"),
+                // The length is that of a one-hot mask of edges, for which there is no column.
+                TrajectoriesError::Value { probe, .. } | TrajectoriesError::Length { probe, .. } => BatchError::Value { probe, sample },
+                error => unreachable!("columns have the types of their probes: {error}"),
             })?;
         }
         Ok(trajectories)
