@@ -131,7 +131,9 @@ impl Batch {
             let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
             trajectories.push(nodes, length, &cells).map_err(|error| match error {
                 // The length is that of a one-hot mask of edges, for which there is no column.
-                TrajectoriesError::Value { probe, .. } | TrajectoriesError::Length { probe, .. } => BatchError::Value { probe, sample },
+                TrajectoriesError::Value { probe, .. } | TrajectoriesError::Length { probe, .. } => {
+                    BatchError::Value { probe, sample }
+                }
                 error => unreachable!("columns have the types of their probes: {error}"),
             })?;
         }
