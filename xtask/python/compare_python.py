@@ -47,38 +47,37 @@ def models(rounds):
     """Seconds of a training step and of a prediction: of dm-clrs, ours, and the training step of `clrs train`.
 
     The network is the same: bfs, mpnn, hidden size 128. All batches are drawn before, except those of `clrs train`, which draws them
-    on another thread meanwhile.
+    on another thread meanwhile. Every round has other batches: a step is faster or slower as a network learns, and one that sees
+    the same batches again learns something else.
     """
     import jax
 
     trainer = clrs_rs.Model("bfs", processor="mpnn", lengths=[NODES], batch_size=BATCH, val_samples=1)
     sampler, spec = clrs_rs.build_sampler("bfs", -1, length=NODES, seed=1, p=trainer.recipe["edge_probabilities"])
     stream = clrs_rs.process_random_pos(iter(lambda: sampler.next(BATCH), None), np.random.RandomState(1))
-    batches = [next(stream) for _ in range(20)]
+    first = next(stream)
     both = []
     for library in (clrs, clrs_rs):
         factory = library.get_processor_factory("mpnn", use_ln=True, nb_triplet_fts=0)
         settings = {"hidden_dim": 128, "encode_hints": True, "learning_rate": 1e-3, "grad_clip_max_norm": 1.0}
-        both.append(library.models.BaselineModel([spec], [batches[0]], factory, encoder_init="xavier_on_scalars", **settings))
-        both[-1].init([batches[0].features], 42)
+        both.append(library.models.BaselineModel([spec], [first], factory, encoder_init="xavier_on_scalars", **settings))
+        both[-1].init([first.features], 42)
     key = jax.random.PRNGKey(0)
     theirs, ours = both
 
-    def each(call):
-        return lambda: [call(batch) for batch in batches]
-
     # JAX returns before the loss is computed; `float` waits for it.
     works = {
-        "feedback of dm-clrs": each(lambda batch: float(theirs.feedback(key, batch))),
-        "feedback": each(lambda batch: ours.feedback(key, batch)),
-        "step of clrs train": each(lambda _: trainer.train_step()),
-        "predict of dm-clrs": each(lambda batch: jax.block_until_ready(theirs.predict(key, batch.features)[0]["pi"].data)),
-        "predict": each(lambda batch: ours.predict(key, batch.features)),
+        "feedback of dm-clrs": lambda batch: float(theirs.feedback(key, batch)),
+        "feedback": lambda batch: ours.feedback(key, batch),
+        "step of clrs train": lambda _: trainer.train_step(),
+        "predict of dm-clrs": lambda batch: jax.block_until_ready(theirs.predict(key, batch.features)[0]["pi"].data),
+        "predict": lambda batch: ours.predict(key, batch.features),
     }
     times = {name: [] for name in works}
     for _ in range(rounds + 1):
+        batches = [next(stream) for _ in range(20)]
         for name, work in works.items():
-            times[name].append(seconds(work) / len(batches))
+            times[name].append(seconds(lambda: [work(batch) for batch in batches]) / len(batches))
     # The first round compiles.
     return {name: statistics.median(found[1:]) for name, found in times.items()}
 
