@@ -136,9 +136,9 @@ fn wrong_arrays_are_refused_in_words() {
         "no input belongs to nodes or edges: the number of nodes is unknown"
     );
     assert_eq!(refused(&|batch| batch.lengths.clear()), "a batch needs at least one sample with one node");
-    for length in [-1.0, 1.5, f64::NAN, 1e9] {
+    for length in [-1.0, 0.0, 1.5, f64::NAN, 1e9] {
         let message = refused(&|batch| batch.lengths[1] = length);
-        assert!(message.starts_with(&format!("sample 1 has length {length}, expected an integer from 0 to {rows}")), "{message}");
+        assert!(message.starts_with(&format!("sample 1 has length {length}, expected an integer from 1 to {rows}")), "{message}");
     }
     assert_eq!(
         refused(&|batch| batch.outputs.as_mut().expect("outputs")[0].values = DenseValues::F64(FAR)),

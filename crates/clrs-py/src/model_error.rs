@@ -35,6 +35,8 @@ pub(crate) enum SettingError {
     NoLogits(String),
     #[error("the predictions of the hint `{name}` have shape {found:?}, which is not that of the hint")]
     Logits { name: String, found: Vec<usize> },
+    #[error("a model cannot go on training in a forked process, which has no thread to sample its batches; create it there")]
+    Forked,
 }
 
 /// Converts errors of one type to an exception.

@@ -136,7 +136,11 @@ fn json(value: &impl serde::Serialize) -> Result<String, Error> {
 
 /// A network in training, in memory.
 #[pyclass(frozen, module = "clrs_rs._core")]
-pub(crate) struct Trainer(Mutex<trainer::Trainer>);
+pub(crate) struct Trainer {
+    trainer: Mutex<trainer::Trainer>,
+    /// The process that it was created in. The thread that samples batches does not exist in forked children.
+    process: u32,
+}
 
 #[pymethods]
 impl Trainer {
@@ -145,11 +149,14 @@ impl Trainer {
     fn new(py: Python<'_>, recipe: &str) -> Result<Trainer, Error> {
         let recipe = Recipe::parse(recipe, &[])?;
         let trainer = detached(py, || Ok(trainer::Trainer::new(plan(recipe)?, &Device::flex())?))?;
-        Ok(Trainer(Mutex::new(trainer)))
+        Ok(Trainer { trainer: Mutex::new(trainer), process: std::process::id() })
     }
 
     /// Takes one training step and returns its report as JSON.
     fn step(&self, py: Python<'_>) -> Result<String, Error> {
+        if self.process != std::process::id() {
+            return Err(SettingError::Forked.into());
+        }
         let report: StepReport = detached(py, || Ok(self.lock().step()?))?;
         json(&report)
     }
@@ -174,7 +181,7 @@ impl Trainer {
 
 impl Trainer {
     fn lock(&self) -> MutexGuard<'_, trainer::Trainer> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.trainer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

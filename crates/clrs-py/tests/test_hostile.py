@@ -173,6 +173,7 @@ def hostile_batches(batch):
                 yield batch._replace(features=features._replace(**{stage: with_array(points, index, array)}))
         for index in range(len(batch.outputs)):
             yield batch._replace(outputs=with_array(batch.outputs, index, array))
+    yield batch._replace(features=features._replace(lengths=features.lengths * 0))
     for points in ([], batch.outputs, [*features.inputs, *features.inputs], None):
         yield batch._replace(features=features._replace(inputs=points))
         yield batch._replace(features=features._replace(hints=points))

@@ -97,6 +97,24 @@ def test_models_train_in_forked_children():
             assert [result.get(timeout=120) for result in found] == [expected, expected]
 
 
+def test_a_model_does_not_go_on_training_in_a_forked_child():
+    """Its batches are sampled by a thread, which only the parent has."""
+    model = clrs_rs.Model("bfs", hidden=8, lengths=[4], batch_size=4, val_samples=4)
+    model.train_step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with multiprocessing.get_context("fork").Pool(1, initializer=globals().__setitem__, initargs=("shared", model)) as pool:
+            assert "forked process" in pool.apply_async(error_of_shared).get(timeout=120)
+    model.train_step()
+
+
+def error_of_shared():
+    try:
+        shared.train_step()  # noqa: F821, set in the child
+    except clrs_rs.errors.ClrsError as error:
+        return str(error)
+
+
 def train_a_little():
     """Losses of a model in memory, and of a model on batches."""
     model = clrs_rs.Model("bfs", processor="mpnn", hidden=16, lengths=[8], batch_size=8, val_samples=4)

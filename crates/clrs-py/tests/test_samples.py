@@ -72,6 +72,8 @@ def test_checks_accept_any_correct_answer():
     path = {"weights": [[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]], "source": 0}
     for parent in (1, 2):
         assert clrs_rs.check("bfs", path, {"pi": [0, 0, 0, parent]})
+    with pytest.raises(TypeError):
+        clrs_rs.check("bfs", path, None)
     result = clrs_rs.check("bfs", path, {"pi": [0, 0, 0, 3]})
     assert not result
     assert "3" in result.reason

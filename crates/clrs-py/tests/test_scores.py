@@ -123,3 +123,11 @@ def test_predictions_that_cannot_be_scored_are_errors(clrs):
         clrs_rs.evaluate(truth.outputs, {"pi": short})
     with pytest.raises(clrs_rs.errors.DataPointError, match="`soft_pointer` is not a supported type"):
         clrs_rs.evaluate(truth.outputs, {"pi": clrs_rs.DataPoint("pi", "node", "soft_pointer", pi.data)})
+
+
+def test_predictions_are_found_by_their_keys():
+    sampler, _ = clrs_rs.build_sampler("bfs", 4, seed=1, length=5)
+    outputs = sampler.next(4).outputs
+    wrong = clrs_rs.DataPoint("pi", outputs[0].location, outputs[0].type_, (outputs[0].data + 1) % 5)
+    renamed = clrs_rs.DataPoint("x", outputs[0].location, outputs[0].type_, outputs[0].data)
+    assert clrs_rs.evaluate(outputs, {"pi": renamed, "other": wrong})["score"] == 1.0

@@ -96,7 +96,7 @@ pub enum DenseError {
     NoNodes,
     #[error("a batch needs at least one sample with one node")]
     Empty,
-    #[error("sample {sample} has length {length}, expected an integer from 0 to {rows}, the number of hint rows")]
+    #[error("sample {sample} has length {length}, expected an integer from 1 to {rows}, the number of hint rows")]
     Length { sample: usize, length: f64, rows: usize },
     #[error("`{probe}` contains {value}, expected a node from 0 to {last}")]
     Pointer { probe: String, value: f32, last: usize },
@@ -229,7 +229,7 @@ impl<'a> DenseBatch<'a> {
         if layout.samples == 0 || layout.nodes == 0 {
             return Err(DenseError::Empty);
         }
-        let is_valid = |length: f64| length >= 0.0 && length.fract() == 0.0 && (rows.is_none() || length <= layout.rows as f64);
+        let is_valid = |length: f64| length >= 1.0 && length.fract() == 0.0 && (rows.is_none() || length <= layout.rows as f64);
         if let Some((sample, &length)) = self.lengths.iter().enumerate().find(|(_, length)| !is_valid(**length)) {
             return Err(DenseError::Length { sample, length, rows: layout.rows });
         }

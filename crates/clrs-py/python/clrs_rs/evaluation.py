@@ -28,8 +28,14 @@ def evaluate(outputs: Sequence[DataPoint], predictions: Result) -> dict[str, Any
 
     Returns the score of every output, and their mean as ``score``. A cyclic permutation and its mask are scored as pointers.
     """
-    scores, mean = _core.evaluate(list(outputs), list(predictions.values()))
+    scores, mean = _core.evaluate(list(outputs), _points(predictions))
     return {**{name: np.float64(score) for name, score in scores}, "score": mean}
+
+
+def _points(predictions: Result) -> list[DataPoint]:
+    """Predictions with the names that they are found by."""
+    items = predictions.items()
+    return [point if point.name == name else DataPoint(name, point.location, point.type_, point.data) for name, point in items]
 
 
 def evaluate_hints(hints: Sequence[DataPoint], lengths: Any, hint_preds: Sequence[Result]) -> dict[str, Any]:
@@ -37,7 +43,7 @@ def evaluate_hints(hints: Sequence[DataPoint], lengths: Any, hint_preds: Sequenc
 
     Returns the mean score of every hint over the steps of all samples, and its score at each step as ``NAME_along_time``.
     """
-    predictions = [list(step.values()) for step in hint_preds]
+    predictions = [_points(step) for step in hint_preds]
     scores: dict[str, Any] = {}
     for name, score, per_step in _core.evaluate_hints(list(hints), np.asarray(lengths, float), predictions):
         scores[name] = np.float64(score)

@@ -100,7 +100,7 @@ def check(algorithm: str, problem: Mapping[str, Any], output: Mapping[str, Any])
     >>> check("insertion_sort", {"key": [1, 0, 1]}, {"pred": [0, 0, 1]}).reason
     'node 0 comes before node 1, but its key is larger'
     """
-    return Samples(_core.record(algorithm, problem_json(problem)))[0].check(output)
+    return Samples(_core.record(algorithm, problem_json(problem)))[0].check(dict(output))
 
 
 class Samples(Sequence["Sample"]):

@@ -86,6 +86,13 @@ const SIZE = { width: 560, height: 300, left: 48, right: 12, top: 12, bottom: 30
 
 function Chart({ title, curves, scale }: { title: string; curves: Curve[]; scale: "log" | "fraction" }) {
   const { steps, least, most } = extent(curves);
+  if (curves.every((curve) => curve.points.length === 0)) {
+    return (
+      <figure class="chart">
+        <figcaption>{title}: nothing to show</figcaption>
+      </figure>
+    );
+  }
   const marks = scale === "log" && least <= most ? powers(least, most) : [0, 0.25, 0.5, 0.75, 1];
   const [low, high] = [marks[0] as number, marks[marks.length - 1] as number];
   const { width, height, left, right, top, bottom } = SIZE;

@@ -23,6 +23,7 @@ export interface TransportProps {
 export function Transport({ frame, frames, steps, events, errors = [], player, show, name = "" }: TransportProps) {
   const label = stepLabel(frame, steps);
   const of = name ? ` of ${name}` : "";
+  const marks = useMemo(() => ({}), [events, frames, errors.join()]);
   return (
     <div class="transport" role="group" aria-label={`Time${of}`}>
       <div class="buttons">
@@ -43,7 +44,7 @@ export function Transport({ frame, frames, steps, events, errors = [], player, s
         </button>
       </div>
       <div class="scrubber">
-        <Keep by={[events, errors.length].join()}>
+        <Keep by={marks}>
           <Marks events={events} errors={errors} frames={frames} />
         </Keep>
         <input type="range" min={0} max={Math.max(frames - 1, 1)} step={1} value={frame} aria-label={`Step${of}`} aria-valuetext={label}
