@@ -3,7 +3,6 @@
 import abc
 import copy
 import inspect
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -16,8 +15,6 @@ from clrs_rs.errors import BatchError
 from clrs_rs.samplers._batching import _batch_hints, _batch_io, _subsample_data
 from clrs_rs.samplers._types import Features, Feedback, Trajectory
 from clrs_rs.specs import SPECS, Spec
-
-_log = logging.getLogger(__name__)
 
 #: Number of samples that are drawn and discarded to estimate the number of steps.
 _WARM_UP = 1000
