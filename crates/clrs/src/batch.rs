@@ -333,7 +333,7 @@ mod tests {
         for algorithm in Registry::builtin().iter() {
             let set = set(algorithm.name());
             let batch = set.all().expect("a batch");
-            assert_eq!(batch.to_trajectories().as_ref(), Ok(set.trajectories()), "{}", algorithm.name());
+            assert_eq!(batch.to_trajectories(), Ok(set.into_trajectories()), "{}", algorithm.name());
             let cyclic = crate::transform::cyclic_permutations(batch).expect("permutations");
             let samples = cyclic.to_trajectories().expect("samples");
             assert_eq!(Batch::new(&samples.iter().collect::<Vec<_>>(), 0), Ok(cyclic), "{}", algorithm.name());

@@ -78,6 +78,15 @@ impl Column {
         true
     }
 
+    /// Reserves memory for more cells.
+    pub(crate) fn reserve_exact(&mut self, cells: usize) {
+        match self {
+            Column::Scalar(column) => column.reserve_exact(cells),
+            Column::Node(column) => column.reserve_exact(cells),
+            Column::Class(column) => column.reserve_exact(cells),
+        }
+    }
+
     /// Removes the cells from `end` on and keeps the allocation.
     pub(crate) fn truncate(&mut self, end: usize) {
         match self {

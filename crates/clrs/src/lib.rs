@@ -24,10 +24,12 @@
 //! | [`batch`], [`transform`], [`training`] | dense batches and their transforms, options for training |
 //! | [`score`] | the scores of dm-clrs, validity and exact match |
 //! | [`clrs30`], [`hash`], [`digest`] | the benchmark's sets, their content hashes, digests of dense arrays |
+//! | [`cancel`] | cancellation of long work from other threads |
 
 pub mod algorithm;
 pub mod algorithms;
 pub mod batch;
+pub mod cancel;
 pub mod cell;
 pub mod clrs30;
 pub mod column;
@@ -49,6 +51,7 @@ pub mod trace;
 pub mod training;
 pub mod trajectory;
 pub mod transform;
+mod trigonometry;
 
 pub use algorithm::{Algorithm, AnyAlgorithm, CheckError, CheckFailure, Family};
 pub use batch::{Array, ArrayData, Batch};

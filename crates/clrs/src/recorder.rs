@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use crate::algorithm::{Algorithm, validate_problem};
+use crate::cancel;
 use crate::column::Column;
 use crate::probes::Probes;
 use crate::problems::{InvalidProblem, Problem};
@@ -43,7 +44,8 @@ impl Recorder {
         Recorder { algorithm: TypeId::of::<A>(), trajectories, step_locations: Vec::new(), step_ends: Vec::new() }
     }
 
-    /// Runs `A` on a problem and appends the trajectory. An invalid problem leaves the recorder unchanged.
+    /// Runs `A` on a problem and appends the trajectory. An invalid problem leaves the recorder unchanged. If the run is
+    /// [cancelled](crate::cancel), the recorder must be cleared or dropped.
     ///
     /// # Panics
     /// If the recorder belongs to another algorithm, or if `A` records a row of a wrong length or with a value out of range.
@@ -91,6 +93,13 @@ impl Recorder {
         &self.step_locations[start..self.step_ends[sample]]
     }
 
+    /// Reserves memory for `samples` more samples that are about as long as those so far. Columns that grow as they are filled are
+    /// copied, and take up to twice the memory.
+    pub fn reserve_like(&mut self, samples: usize) {
+        self.trajectories.reserve_like(samples);
+        self.step_locations.reserve_exact(self.step_locations.len() * samples / self.step_ends.len().max(1));
+    }
+
     /// Removes all samples and keeps the allocations.
     pub fn clear(&mut self) {
         self.trajectories.clear();
@@ -112,6 +121,7 @@ impl<P: Probes> Hints<'_, P> {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "a row is a literal at the call site")]
     pub fn push(&mut self, row: P::Hint<'_>) {
+        cancel::check();
         P::push_hint(self.columns, &row);
         self.step_locations.push(Location::caller());
     }

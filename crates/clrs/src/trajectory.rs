@@ -155,6 +155,29 @@ impl Trajectories {
         self.close(nodes, steps).inspect_err(|_| self.undo())
     }
 
+    /// All samples of several collections; `None` if there are none.
+    ///
+    /// # Panics
+    /// If the specs differ.
+    pub fn concatenate(shards: Vec<Trajectories>) -> Option<Trajectories> {
+        let cells: Vec<usize> = (0..shards.first()?.spec.len())
+            .map(|index| shards.iter().map(|shard| shard.columns[index].cells().count()).sum())
+            .collect();
+        let mut shards = shards.into_iter();
+        let mut all = shards.next()?;
+        for (column, cells) in all.columns.iter_mut().zip(cells) {
+            column.reserve_exact(cells - column.cells().count());
+        }
+        shards.for_each(|shard| all.append(&shard));
+        Some(all)
+    }
+
+    /// Reserves memory for `samples` more samples that have about as many cells as those so far.
+    pub(crate) fn reserve_like(&mut self, samples: usize) {
+        let recorded = self.len().max(1);
+        self.columns.iter_mut().for_each(|column| column.reserve_exact(column.cells().count() * samples / recorded));
+    }
+
     /// Appends all samples of another collection.
     ///
     /// # Panics

@@ -44,7 +44,7 @@ fn assert_same(set: &BenchmarkSet, recorded: &RecordedSet) {
 
     let sampler = Sampler::new(set.algorithm, set.size, set.seed, &SamplerOptions::default()).expect("a valid size");
     let samples = FixedSet::new(sampler, set.samples).expect("samples");
-    let digests = Digests::new(&samples.trajectories().iter().collect::<Vec<_>>()).expect("samples of one size");
+    let digests = Digests::new(&samples.samples()).expect("samples of one size");
 
     let mut arrays: BTreeMap<String, String> =
         digests.arrays.iter().map(|(probe, digest)| (probe.path(), digest.to_string())).collect();
@@ -77,7 +77,7 @@ fn every_set_of_every_version_has_its_pinned_hash() {
         sets.par_iter().for_each(|set| {
             let sampler = Sampler::new(set.algorithm, set.size, set.seed, &SamplerOptions::default()).expect("a valid size");
             let samples = FixedSet::new(sampler, set.samples).expect("samples");
-            let trajectories = samples.trajectories().clone().with_spec(&set.spec);
+            let trajectories = samples.into_trajectories().with_spec(&set.spec);
             let mut hasher = ContentHasher::new(&set.spec);
             trajectories.iter().for_each(|sample| hasher.update(&sample));
             assert_eq!(Some(hasher.finish()), set.pinned_hash(version), "{} of {version}", set.name());

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Distribution, InvalidProblem, Problem, ensure_valid, finite, measurable, truncate};
 use crate::random::RandomState;
+use crate::trigonometry::sin_cos;
 
 /// Points in the plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +52,8 @@ impl DiskPoints {
             let angles = random.uniforms(0.0, TAU, size);
             let point = |angle: f64| {
                 let distance = self.radius * random.double().sqrt();
-                [distance * libm::cos(angle) + self.origin_x, distance * libm::sin(angle) + self.origin_y]
+                let (sin, cos) = sin_cos(angle);
+                [distance * cos + self.origin_x, distance * sin + self.origin_y]
             };
             let mut drawn = Points { points: angles.into_iter().map(point).collect() };
             truncate(&mut drawn);

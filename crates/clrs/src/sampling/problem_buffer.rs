@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::algorithm::{Algorithm, size_fits};
 use crate::problems::{Distribution, InvalidProblem, Problem, ensure_valid};
 use crate::random::RandomState;
@@ -13,6 +15,8 @@ pub trait ProblemBuffer: Send + Sync {
     fn count(&self) -> usize;
     /// Removes all problems.
     fn clear(&mut self);
+    /// Moves all problems to another buffer.
+    fn take(&mut self) -> Box<dyn ProblemBuffer>;
     /// Runs the algorithm on the problem at `index`.
     ///
     /// # Panics
@@ -28,7 +32,7 @@ pub trait ProblemBuffer: Send + Sync {
 /// The problem buffer of `A`.
 pub struct TypedProblemBuffer<A: Algorithm> {
     size: usize,
-    distribution: Configured<A>,
+    distribution: Arc<Configured<A>>,
     problems: Vec<A::Problem>,
 }
 
@@ -45,7 +49,7 @@ impl<A: Algorithm> TypedProblemBuffer<A> {
         distribution.benchmark.validate(size)?;
         let decimals = distribution.common.truncate_decimals;
         ensure_valid(decimals <= 15, || format!("`truncate_decimals` is {decimals}; it must be at most 15"))?;
-        Ok(TypedProblemBuffer { size, distribution, problems: Vec::new() })
+        Ok(TypedProblemBuffer { size, distribution: Arc::new(distribution), problems: Vec::new() })
     }
 
     /// Every option with its default.
@@ -56,7 +60,7 @@ impl<A: Algorithm> TypedProblemBuffer<A> {
 
 impl<A: Algorithm> ProblemBuffer for TypedProblemBuffer<A> {
     fn draw(&mut self, random: &mut RandomState) -> Result<(), InvalidProblem> {
-        let Configured { benchmark, common } = &self.distribution;
+        let Configured { benchmark, common } = &*self.distribution;
         self.problems.push(match common.truncate_decimals {
             0 => benchmark.draw(self.size, random)?,
             decimals => benchmark.draw_truncated(self.size, decimals, random)?,
@@ -70,6 +74,11 @@ impl<A: Algorithm> ProblemBuffer for TypedProblemBuffer<A> {
 
     fn clear(&mut self) {
         self.problems.clear();
+    }
+
+    fn take(&mut self) -> Box<dyn ProblemBuffer> {
+        let problems = std::mem::take(&mut self.problems);
+        Box::new(TypedProblemBuffer { size: self.size, distribution: Arc::clone(&self.distribution), problems })
     }
 
     fn record(&self, index: usize, recorder: &mut Recorder) -> Result<(), InvalidProblem> {

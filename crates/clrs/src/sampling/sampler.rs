@@ -1,6 +1,5 @@
-use rayon::prelude::*;
-
 use crate::algorithm::AnyAlgorithm;
+use crate::cancel::{self, Inherited};
 use crate::problems::InvalidProblem;
 use crate::random::RandomState;
 use crate::recorder::Recorder;
@@ -96,24 +95,40 @@ impl Sampler {
         (0..count).try_for_each(|index| self.problems.record(index, recorder))
     }
 
-    /// Samples `count` problems in order and runs them on all threads. The recorders, one after another, have the samples
-    /// in sampling order.
+    /// Samples `count` problems in order, and meanwhile runs them on all threads. The recorders, one after another, have the
+    /// samples in sampling order, and all but the last have the same number of them.
     pub fn record_parallel(&mut self, count: usize) -> Result<Vec<Recorder>, InvalidProblem> {
-        self.draw(count)?;
-        let chunk = count.div_ceil(rayon::current_num_threads() * 4).max(1);
-        let indices: Vec<usize> = (0..count).collect();
-        let record = |indices: &[usize]| {
-            let mut recorder = self.algorithm.recorder();
-            indices.iter().try_for_each(|&index| self.problems.record(index, &mut recorder))?;
+        let algorithm = self.algorithm;
+        let record = |problems: &dyn ProblemBuffer| -> Result<Recorder, InvalidProblem> {
+            let mut recorder = algorithm.recorder();
+            for index in 0..problems.count() {
+                problems.record(index, &mut recorder)?;
+                if index == 0 {
+                    recorder.reserve_like(problems.count() - 1);
+                }
+            }
             Ok(recorder)
         };
-        indices.par_chunks(chunk).map(record).collect()
+        let chunk = count.div_ceil(rayon::current_num_threads() * 4).max(1);
+        let mut recorded = Vec::new();
+        recorded.resize_with(count.div_ceil(chunk), || None);
+        let inherited = Inherited::current();
+        rayon::in_place_scope(|scope| -> Result<(), InvalidProblem> {
+            for (start, recorded) in (0..count).step_by(chunk).zip(&mut recorded) {
+                self.draw(chunk.min(count - start))?;
+                let (problems, inherited) = (self.problems.take(), &inherited);
+                scope.spawn(move |_| *recorded = Some(inherited.run(|| record(&*problems))));
+            }
+            Ok(())
+        })?;
+        recorded.into_iter().map(|recorded| recorded.expect("the scope waits for all of them")).collect()
     }
 
     /// Samples `count` problems, which replace those of the previous call.
     pub fn draw(&mut self, count: usize) -> Result<(), InvalidProblem> {
         self.problems.clear();
         for _ in 0..count {
+            cancel::check();
             if self.seeding == Seeding::Parallel {
                 self.random = RandomState::of_sample(self.seed, self.next);
             }

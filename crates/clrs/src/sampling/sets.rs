@@ -6,29 +6,37 @@ use crate::trajectory::{Trajectories, Trajectory};
 use super::{SampleError, Sampler};
 
 /// A fixed number of samples, drawn once: dm-clrs's `build_sampler(.., num_samples)`.
+///
+/// The samples stay where the threads recorded them, in several collections: sets have up to gigabytes, and a copy would take
+/// longer than the algorithms.
 pub struct FixedSet {
     sampler: Sampler,
-    trajectories: Trajectories,
+    /// At least one, none of them empty, in sampling order.
+    shards: Vec<Trajectories>,
+    max_steps: usize,
 }
 
 impl FixedSet {
     /// Samples and runs `count` problems on all threads.
     pub fn new(mut sampler: Sampler, count: usize) -> Result<FixedSet, SampleError> {
-        let recorders = sampler.record_parallel(count)?;
-        let mut shards = recorders.into_iter().map(Recorder::into_trajectories);
-        let mut trajectories = shards.next().ok_or(BatchError::Empty)?;
-        shards.for_each(|shard| trajectories.append(&shard));
-        Ok(FixedSet { sampler, trajectories })
+        let shards: Vec<_> = sampler.record_parallel(count)?.into_iter().map(Recorder::into_trajectories).collect();
+        let max_steps = shards.iter().map(Trajectories::max_steps).max().ok_or(BatchError::Empty)?;
+        Ok(FixedSet { sampler, shards, max_steps })
     }
 
     /// The samples, in sampling order.
-    pub fn trajectories(&self) -> &Trajectories {
-        &self.trajectories
+    pub fn samples(&self) -> Vec<Trajectory<'_>> {
+        self.shards.iter().flat_map(Trajectories::iter).collect()
     }
 
-    /// Returns the samples and drops the sampler.
+    /// Largest number of steps of any sample.
+    pub fn max_steps(&self) -> usize {
+        self.max_steps
+    }
+
+    /// Returns the samples in one collection and drops the sampler.
     pub fn into_trajectories(self) -> Trajectories {
-        self.trajectories
+        Trajectories::concatenate(self.shards).expect("a set has samples")
     }
 
     /// The random stream that batches are drawn from.
@@ -38,7 +46,7 @@ impl FixedSet {
 
     /// All samples as one batch: dm-clrs's `next()`.
     pub fn all(&self) -> Result<Batch, BatchError> {
-        Batch::new(&self.trajectories.iter().collect::<Vec<_>>(), 0)
+        Batch::new(&self.samples(), 0)
     }
 
     /// `count` samples drawn with replacement, padded to the longest sample of the set: dm-clrs's `next(count)`.
@@ -46,12 +54,16 @@ impl FixedSet {
     /// # Errors
     /// If `count` exceeds the size of the set.
     pub fn next(&mut self, count: usize) -> Result<Batch, SampleError> {
-        if count > self.trajectories.len() {
-            return Err(SampleError::BatchSize { requested: count, samples: self.trajectories.len() });
+        let size = self.shards.iter().map(Trajectories::len).sum();
+        if count > size {
+            return Err(SampleError::BatchSize { requested: count, samples: size });
         }
-        let chosen = self.sampler.random().choices(self.trajectories.len(), count);
-        let samples: Vec<Trajectory<'_>> = chosen.into_iter().map(|sample| self.trajectories.get(sample)).collect();
-        Ok(Batch::new(&samples, self.trajectories.max_steps())?)
+        // All but the last have the same number of samples.
+        let shard = self.shards[0].len();
+        let chosen = self.sampler.random().choices(size, count);
+        let get = |sample: usize| self.shards[sample / shard].get(sample % shard);
+        let samples: Vec<Trajectory<'_>> = chosen.into_iter().map(get).collect();
+        Ok(Batch::new(&samples, self.max_steps)?)
     }
 }
 

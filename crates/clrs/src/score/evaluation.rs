@@ -320,7 +320,6 @@ mod tests {
     use crate::batch::ArrayData;
     use crate::registry::Registry;
     use crate::sampling::{FixedSet, Sampler, SamplerOptions};
-    use crate::trajectory::Trajectory;
 
     /// The hints of one step, of the chosen samples that have it.
     fn at(batch: &Batch, step: usize, chosen: &dyn Fn(usize) -> bool, keep_axis: bool) -> Batch {
@@ -350,9 +349,9 @@ mod tests {
                     .expect("samples")
             };
             let (truth, guess) = (drawn(1), drawn(2));
-            let longest = truth.trajectories().max_steps();
-            let steps = truth.trajectories().max_steps().max(guess.trajectories().max_steps());
-            let dense = |set: &FixedSet| Batch::new(&set.trajectories().iter().collect::<Vec<Trajectory<'_>>>(), steps);
+            let longest = truth.max_steps();
+            let steps = longest.max(guess.max_steps());
+            let dense = |set: &FixedSet| Batch::new(&set.samples(), steps);
             let (truth, mut guess) = (dense(&truth).expect("one size"), dense(&guess).expect("one size"));
             // Every step of the guess counts, whether or not its own sample has it.
             guess.lengths.fill(f64::MAX);
