@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clrs::sampling::{SampleError, Sampler, SamplerOptions};
-use clrs::{AnyAlgorithm, Probe, Spec, Trajectories};
+use clrs::{AnyAlgorithm, Probe, Spec, Trajectories, Trajectory};
 
 /// Why samples are not held in memory.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +29,8 @@ fn gigabytes(bytes: u128) -> String {
 ///
 /// let options = SamplerOptions::default();
 /// let bfs = SampleMemory { algorithm: Registry::builtin().find("bfs")?, size: 16, options: &options };
-/// assert!(bfs.ensure_arrays_fit(1000).is_ok());
-/// assert!(bfs.ensure_arrays_fit(1_000_000_000_000).is_err());
+/// assert!(bfs.ensure_arrays_fit(1000, 0).is_ok());
+/// assert!(bfs.ensure_arrays_fit(1_000_000_000_000, 0).is_err());
 /// # Ok::<(), clrs::registry::UnknownAlgorithm>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -67,9 +67,9 @@ impl SampleMemory<'_> {
         ensure_fits(what, (one.bytes() as u128).saturating_mul(count))
     }
 
-    /// Rejects a number of samples that would not fit into memory as dense arrays.
-    pub fn ensure_arrays_fit(&self, count: u128) -> Result<(), MemoryError> {
-        let bytes = |spec: &Spec, nodes, steps| dense_bytes(spec, nodes, steps).saturating_mul(count);
+    /// Rejects a number of samples that would not fit into memory as dense arrays, padded to at least `min_steps` steps.
+    pub fn ensure_arrays_fit(&self, count: u128, min_steps: usize) -> Result<(), MemoryError> {
+        let bytes = |spec: &Spec, nodes, steps: usize| dense_bytes(spec, nodes, steps.max(min_steps)).saturating_mul(count);
         if bytes(&Spec::from(self.algorithm.spec()), self.size, self.algorithm.max_steps(self.size)) <= limit().into() {
             return Ok(());
         }
@@ -92,6 +92,14 @@ impl SampleMemory<'_> {
         Sampler::new(self.algorithm, self.size, 1, self.options)?.record(1, &mut recorder)?;
         Ok(recorder.into_trajectories())
     }
+}
+
+/// Rejects samples that would not fit into memory as one dense batch, padded to at least `min_steps` steps.
+pub fn ensure_batch_fits(samples: &[Trajectory<'_>], min_steps: usize) -> Result<(), MemoryError> {
+    let Some(first) = samples.first() else { return Ok(()) };
+    let steps = samples.iter().map(Trajectory::steps).max().unwrap_or(0).max(min_steps);
+    let bytes = dense_bytes(first.spec(), first.nodes(), steps).saturating_mul(samples.len() as u128);
+    ensure_fits(format!("arrays of {} samples with {} nodes", samples.len(), first.nodes()), bytes)
 }
 
 /// Bytes of a cell of a dense array.
@@ -170,7 +178,9 @@ mod tests {
         let options = SamplerOptions::default();
         let bfs = SampleMemory { algorithm: Registry::builtin().find("bfs").expect("bfs"), size: 16, options: &options };
         for count in [10u128.pow(15), u128::MAX] {
-            for rejected in [bfs.ensure_arrays_fit(count), bfs.ensure_recordings_fit(count)] {
+            for rejected in
+                [bfs.ensure_arrays_fit(count, 0), bfs.ensure_arrays_fit(1, usize::MAX), bfs.ensure_recordings_fit(count)]
+            {
                 let error = rejected.expect_err("too many").to_string();
                 assert!(error.contains(" samples of bfs at size 16 take about ") && error.ends_with(" GB"), "{error}");
             }
