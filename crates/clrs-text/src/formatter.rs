@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::format::Format;
 use crate::layout::{Layout, Traced};
-use crate::number::{push_fixed, push_integer, push_shortest, push_significant};
+use crate::number::{push_integer, push_rounded, push_shortest};
 
 /// A question and its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -58,12 +58,14 @@ pub struct Formatter {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the error messages document the variants")]
 pub enum FormatError {
-    #[error("the trajectory has no {} to format", .0.name())]
+    #[error("the trajectory lacks {}s of the algorithm", .0.name())]
     Missing(Stage),
     #[error("`{probe}` does not describe an order of the nodes, and {format} shows orders; text@1 shows pointers")]
     NotAPermutation { probe: String, format: Format },
     #[error("the trajectory has no steps to trace")]
     NoSteps,
+    #[error("the prediction has {predicted} nodes, the sample {sample}")]
+    Nodes { sample: usize, predicted: usize },
     #[error("`{0}` is not a name that text can have: use letters, digits and _")]
     Name(String),
 }
@@ -92,7 +94,7 @@ impl Formatter {
     /// Appends the question of a trajectory in UTF-8.
     pub fn write_question(&self, sample: Trajectory<'_>, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let layout = self.layout(sample);
-        if layout.inputs.is_empty() {
+        if layout.inputs.len() < self.layout.inputs.len() {
             return Err(FormatError::Missing(Stage::Input));
         }
         let writer = Writer::new(self, sample, sample, &layout)?;
@@ -102,8 +104,8 @@ impl Formatter {
     /// Appends the answer of a trajectory in UTF-8. Inputs come from `sample`, outputs and hints from `answered`, which may be the same.
     pub fn write_answer(&self, sample: Trajectory<'_>, answered: Trajectory<'_>, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let layout = self.layout(answered);
-        if layout.outputs.is_empty() {
-            return Err(FormatError::Missing(Stage::Output));
+        if sample.nodes() != answered.nodes() {
+            return Err(FormatError::Nodes { sample: sample.nodes(), predicted: answered.nodes() });
         }
         let writer = Writer::new(self, sample, answered, &layout)?;
         if self.format == Format::V1 { writer.named_answer(out) } else { writer.answer(out) }
@@ -138,6 +140,9 @@ impl<'a> Writer<'a> {
         answered: Trajectory<'a>,
         layout: &'a Layout,
     ) -> Result<Writer<'a>, FormatError> {
+        if layout.outputs.len() < formatter.layout.outputs.len() {
+            return Err(FormatError::Missing(Stage::Output));
+        }
         if formatter.hints && layout.trace.len() < formatter.layout.trace.len() {
             return Err(FormatError::Missing(Stage::Hint));
         }
@@ -378,9 +383,8 @@ impl<'a> Writer<'a> {
 
     #[expect(clippy::cast_possible_truncation, reason = "numbers that are no integers of 53 bits are shown as they are")]
     fn scalar(&self, probe: &Probe, x: f64, out: &mut Vec<u8>) {
-        match (self.formatter.format, probe.location) {
-            (Format::V2_0_1, Location::Graph) => push_fixed(out, x),
-            (Format::V2_0_1, Location::Node | Location::Edge) => push_significant(out, x),
+        match self.formatter.format {
+            Format::V2_0_1 => push_rounded(out, x, probe.location),
             _ if probe.dtype == DType::I64 && x == (x as i64) as f64 => push_integer(out, x as i64),
             _ => push_shortest(out, x),
         }

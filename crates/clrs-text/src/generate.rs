@@ -7,11 +7,14 @@
 //! same settings are kept when the call is repeated.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clrs::AnyAlgorithm;
-use clrs_store::{OnExisting, Progress, Shard, StoreError, create_directory, lossy_path, read_regular, write_atomic};
+use clrs_store::{
+    OnExisting, Progress, Shard, StoreError, create_directory, lossy_path, open_regular, read_regular, write_atomic,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -173,6 +176,8 @@ pub enum GenerateError {
     Conflict { path: PathBuf, difference: &'static str },
     #[error("two files have the name {0}")]
     DuplicateName(String),
+    #[error("{algorithm} with size {size} and seed {seed} is listed twice; both would have the same samples")]
+    DuplicateBlock { algorithm: &'static str, size: usize, seed: u32 },
     #[error("`{0}` cannot be the name of a file")]
     InvalidName(String),
     #[error("{0}: the JSON of dm-clrs has the samples of one algorithm; use another file format")]
@@ -228,13 +233,28 @@ pub fn generate(
 ) -> Result<Vec<GeneratedFile>, GenerateError> {
     validate(files, options)?;
     create_directory(dir)?;
+    let targets: Vec<Target> = files.iter().map(|file| Target::new(file, dir, options)).collect();
+    let cached: Vec<Option<u64>> =
+        targets.iter().map(|target| target.cached_bytes(options.on_existing)).collect::<Result<_, GenerateError>>()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| GenerateError::Threads(error.to_string()))?;
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(files[index].rows.work()));
     let mut generated: Vec<(usize, GeneratedFile)> = pool.install(|| {
         // One at a time and the largest first, so that no thread is left with a large one at the end.
-        let generate = |&index: &usize| Ok((index, generate_file(&files[index], dir, options, progress)?));
+        let generate = |&index: &usize| {
+            let (file, target) = (&files[index], &targets[index]);
+            let bytes = match cached[index] {
+                Some(bytes) => {
+                    progress.add_samples(&file.name, usize::try_from(target.rows()).unwrap_or(usize::MAX));
+                    bytes
+                }
+                None => target.generate(file, options, progress)?,
+            };
+            progress.finish_set(&file.name);
+            let path = target.path.clone();
+            Ok((index, GeneratedFile { path, rows: target.rows(), bytes, cached: cached[index].is_some() }))
+        };
         order.iter().par_bridge().map(generate).collect::<Result<_, GenerateError>>()
     })?;
     generated.sort_by_key(|(index, _)| *index);
@@ -255,6 +275,13 @@ fn validate(files: &[TextFile], options: &GenerateOptions) -> Result<(), Generat
         if options.files == FileFormat::Json && rows.algorithm().is_none() {
             return Err(GenerateError::SeveralAlgorithms(name.clone()));
         }
+        if let RowSource::Blocks(blocks) = rows {
+            let mut identities = BTreeSet::new();
+            let mut is_repeated = |block: &&Block| !identities.insert((block.algorithm.name(), block.size, block.seed));
+            if let Some(&Block { algorithm, size, seed, .. }) = blocks.iter().find(|block| is_repeated(block)) {
+                return Err(GenerateError::DuplicateBlock { algorithm: algorithm.name(), size, seed });
+            }
+        }
         rows.generator(&options.text)?;
     }
     Ok(())
@@ -267,54 +294,84 @@ const FIRST_CHUNK: usize = 16;
 /// Maximum number of rows of a chunk: problems are in memory until they are run.
 const MAX_CHUNK_ROWS: usize = 4096;
 
-fn generate_file(
-    file: &TextFile,
-    dir: &Path,
-    options: &GenerateOptions,
-    progress: &dyn Progress,
-) -> Result<GeneratedFile, GenerateError> {
-    let suffix = options.shard.map(|Shard { index, count }| format!("-{index:05}-of-{count:05}")).unwrap_or_default();
-    let file_name = format!("{}{suffix}.{}", file.name, options.files.extension());
-    let (path, settings_path) = (dir.join(&file_name), dir.join(format!(".{file_name}.settings")));
-    let range = options.row_range(file);
-    let rows = range.end - range.start;
-    let settings = settings(file, options);
-    if path.exists() {
-        match cached_bytes(&path, &settings_path, &settings) {
-            Ok(bytes) => {
-                progress.add_samples(&file.name, usize::try_from(rows).unwrap_or(usize::MAX));
-                progress.finish_set(&file.name);
-                return Ok(GeneratedFile { path, rows, bytes, cached: true });
+/// Where the rows of a file go.
+struct Target {
+    path: PathBuf,
+    settings_path: PathBuf,
+    settings: Value,
+    range: Range<u64>,
+}
+
+impl Target {
+    fn new(file: &TextFile, dir: &Path, options: &GenerateOptions) -> Target {
+        let suffix = options.shard.map(|Shard { index, count }| format!("-{index:05}-of-{count:05}")).unwrap_or_default();
+        let file_name = format!("{}{suffix}.{}", file.name, options.files.extension());
+        Target {
+            path: dir.join(&file_name),
+            settings_path: dir.join(format!(".{file_name}.settings")),
+            settings: settings(file, options),
+            range: options.row_range(file),
+        }
+    }
+
+    fn rows(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    /// Size of the file, if it is complete already; `None` if it is to be generated.
+    fn cached_bytes(&self, on_existing: OnExisting) -> Result<Option<u64>, GenerateError> {
+        if !self.path.exists() {
+            return Ok(None);
+        }
+        open_regular(&self.path)?;
+        match cached_bytes(&self.path, &self.settings_path, &self.settings) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(_) if on_existing == OnExisting::Replace => Ok(None),
+            Err(difference) => Err(GenerateError::Conflict { path: self.path.clone(), difference }),
+        }
+    }
+
+    /// Generates the file. Returns its size.
+    fn generate(&self, file: &TextFile, options: &GenerateOptions, progress: &dyn Progress) -> Result<u64, GenerateError> {
+        let mut generator = file.rows.generator(&options.text)?;
+        generator.skip_rows(self.range.start)?;
+        let name = file.rows.algorithm().unwrap_or_default();
+        let settings = self.settings.to_string();
+        let mut writer = RowWriter::create(&self.path, options.files, options.on_existing, name, options.text.hints, settings)?;
+        let (mut left, mut chunk) = (self.rows(), FIRST_CHUNK);
+        while left > 0 {
+            if progress.is_cancelled() {
+                return Err(GenerateError::Cancelled);
             }
-            Err(_) if options.on_existing == OnExisting::Replace => {}
-            Err(difference) => return Err(GenerateError::Conflict { path, difference }),
+            let rows = generator.next_rows(usize::try_from(left).map_or(chunk, |left| left.min(chunk)))?;
+            writer.write(&rows)?;
+            left -= rows.len() as u64;
+            // The next chunk depends on the rows alone, so files do not depend on the number of threads.
+            chunk = (CHUNK_BYTES * rows.len() / rows.bytes().max(1)).clamp(1, MAX_CHUNK_ROWS);
+            progress.add_samples(&file.name, rows.len());
         }
-    }
-    let mut generator = file.rows.generator(&options.text)?;
-    generator.skip_rows(range.start)?;
-    let name = file.rows.algorithm().unwrap_or_default();
-    let mut writer =
-        RowWriter::create(&path, options.files, options.on_existing, name, options.text.hints, settings.to_string())?;
-    let (mut left, mut chunk) = (rows, FIRST_CHUNK);
-    while left > 0 {
-        if progress.is_cancelled() {
-            return Err(GenerateError::Cancelled);
+        let (written, bytes) = writer.finish()?;
+        let stored = StoredSettings { bytes, settings: self.settings.clone() };
+        let stored = serde_json::to_vec(&stored).expect("settings are valid JSON");
+        let store_settings = || write_atomic(&self.settings_path, OnExisting::Replace, &stored);
+        // At any moment, a file has its own settings or none, in which case only its replacement is allowed.
+        if self.path.exists() {
+            remove_settings(&self.settings_path)?;
+            written.commit()?;
+            store_settings()?;
+        } else {
+            store_settings()?;
+            written.commit()?;
         }
-        let rows = generator.next_rows(usize::try_from(left).map_or(chunk, |left| left.min(chunk)))?;
-        writer.write(&rows)?;
-        left -= rows.len() as u64;
-        // What one chunk says about the next depends on the rows alone: neither do files depend on the number of threads.
-        chunk = (CHUNK_BYTES * rows.len() / rows.bytes().max(1)).clamp(1, MAX_CHUNK_ROWS);
-        progress.add_samples(&file.name, rows.len());
+        Ok(bytes)
     }
-    let (written, bytes) = writer.finish()?;
-    // Before the file has its name: a file without settings would be one of someone else.
-    let stored = StoredSettings { bytes, settings };
-    let stored = serde_json::to_vec(&stored).expect("settings are valid JSON");
-    write_atomic(&settings_path, OnExisting::Replace, &stored)?;
-    written.commit()?;
-    progress.finish_set(&file.name);
-    Ok(GeneratedFile { path, rows, bytes, cached: false })
+}
+
+fn remove_settings(path: &Path) -> Result<(), FileError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(FileError::Io { path: path.into(), error }),
+        _ => Ok(()),
+    }
 }
 
 /// The settings of a file, as they are stored next to it.

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use clrs::Location;
+
 /// Appends an integer.
 pub(crate) fn push_integer(out: &mut Vec<u8>, x: i64) {
     // Most are small: masks and classes, which are -1 where they are masked out, and nodes.
@@ -35,8 +37,16 @@ pub(crate) fn push_shortest(out: &mut Vec<u8>, x: f64) {
     }
 }
 
+/// Appends a number of `text@2.0.1`: three decimals at the graph, three significant digits at nodes and edges.
+pub(crate) fn push_rounded(out: &mut Vec<u8>, x: f64, location: Location) {
+    match location {
+        Location::Graph => push_fixed(out, x),
+        Location::Node | Location::Edge => push_significant(out, x),
+    }
+}
+
 /// Appends three significant digits, as `f'{x:.3g}'` does: `0.549`, `0.8`, `0`, `1e-05`.
-pub(crate) fn push_significant(out: &mut Vec<u8>, x: f64) {
+fn push_significant(out: &mut Vec<u8>, x: f64) {
     const DIGITS: i32 = 3;
     if !x.is_finite() {
         return push_not_finite(out, x);
@@ -54,7 +64,7 @@ pub(crate) fn push_significant(out: &mut Vec<u8>, x: f64) {
 }
 
 /// Appends three decimals, as `f'{x:.3f}'` does: `0.549`, `2.000`.
-pub(crate) fn push_fixed(out: &mut Vec<u8>, x: f64) {
+fn push_fixed(out: &mut Vec<u8>, x: f64) {
     if x.is_finite() {
         write!(out, "{x:.3}").expect("memory");
     } else {

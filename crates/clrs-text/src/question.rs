@@ -4,8 +4,9 @@ use clrs::{AnyAlgorithm, Cells, Column, DType, InvalidProblem, Kind, Probe, Regi
 
 use crate::format::Format;
 use crate::layout::{Layout, is_derived};
+use crate::number::push_rounded;
 use crate::syntax::{Reader, SyntaxError, Token, Value};
-use crate::values::{ValueError, column, integer};
+use crate::values::{ValueError, column, integer, real};
 
 /// A parsed question: the problem, and what is asked for.
 ///
@@ -143,17 +144,33 @@ fn listed(registry: &Registry, text: &str) -> Result<Question, QuestionError> {
     reader.mark(':')?;
     reader.end()?;
 
-    let is_rounded = |(name, value): &(&str, Value<'_>)| {
-        let is_real = |probe: &Probe| probe.name == *name && probe.kind == Kind::Scalar && probe.dtype != DType::I64;
-        spec.iter().any(is_real) && value.words().iter().any(|word| !word.contains(['.', 'e']))
-    };
-    let format = if fields.iter().any(is_rounded) { Format::V2_0_1 } else { Format::V2_0_3 };
+    let format = if are_rounded(&spec, &fields) { Format::V2_0_1 } else { Format::V2_0_3 };
     let hints: Vec<usize> = layout.trace.iter().map(|traced| traced.hint).collect();
     check_names(&spec, if has_first_step && layout.is_trace_chosen { &hints } else { &layout.outputs }, &names)?;
     if has_first_step && layout.trace.is_empty() {
         return Err(QuestionError::Names { expected: "no trace".into(), found: "a trace".into() });
     }
     question(algorithm, format, has_first_step, None, &fields)
+}
+
+/// Whether numbers are those of `text@2.0.1`: some have no point, and none has more digits than that format prints.
+fn are_rounded(spec: &Spec, fields: &[(&str, Value<'_>)]) -> bool {
+    let is_real = |probe: &Probe| (probe.stage, probe.kind) == (Stage::Input, Kind::Scalar) && probe.dtype != DType::I64;
+    let mut has_integers = false;
+    for (name, value) in fields {
+        let Some(probe) = spec.iter().find(|probe| probe.name == *name && is_real(probe)) else { continue };
+        let mut rounded = Vec::new();
+        for word in value.words() {
+            let Some(x) = real(word) else { return false };
+            rounded.clear();
+            push_rounded(&mut rounded, x, probe.location);
+            if rounded != word.as_bytes() {
+                return false;
+            }
+            has_integers |= !word.contains(['.', 'e']);
+        }
+    }
+    has_integers
 }
 
 /// Parses `text@1`, after its name.

@@ -102,28 +102,37 @@ pub enum ScoreError {
 /// If the file cannot be read, a line is not a prediction, or `observe` fails. Predicted answers may be any text.
 pub fn score_file<E: From<ScoreError>>(
     path: &Path,
+    observe: impl FnMut(&Prediction, &Verdict) -> Result<(), E>,
+) -> Result<ScoreReport, E> {
+    score_lines(open_regular(path).map_err(ScoreError::from)?, path, observe)
+}
+
+/// Scores predictions from any source; errors name it `path`. See [`score_file`].
+pub fn score_lines<E: From<ScoreError>>(
+    source: impl Read,
+    path: &Path,
     mut observe: impl FnMut(&Prediction, &Verdict) -> Result<(), E>,
 ) -> Result<ScoreReport, E> {
-    /// Lines in memory at a time.
-    const CHUNK: usize = 1024;
     let registry = Registry::builtin();
-    let mut lines = Lines { reader: BufReader::new(open_regular(path).map_err(ScoreError::from)?), path, line: 0 };
+    let mut lines = Lines { reader: BufReader::new(source), path, line: 0 };
     let mut groups: BTreeMap<(String, usize), Vec<Sample>> = BTreeMap::new();
     loop {
-        let chunk: Vec<(usize, String)> = lines.by_ref().take(CHUNK).collect::<Result<_, _>>()?;
+        let chunk = lines.chunk()?;
         if chunk.is_empty() {
             break;
         }
         let verify = |(line, text): &(usize, String)| {
             let error = |reason: String| ScoreError::Line { path: path.into(), line: *line, reason };
-            let prediction: Prediction = serde_json::from_str(text).map_err(|invalid| error(describe(&invalid)))?;
+            let prediction = Prediction::parse(text).map_err(error)?;
             let task = prediction.task(&registry).map_err(|invalid| error(invalid.to_string()))?;
             let verdict = task.verify(&prediction.prediction).map_err(|invalid| error(invalid.to_string()))?;
             let size = prediction.size.unwrap_or(task.question().nodes());
             Ok(((task.question().algorithm().name().to_owned(), size), prediction, verdict))
         };
-        let verified: Vec<_> = chunk.par_iter().map(verify).collect::<Result<_, ScoreError>>()?;
-        for (group, prediction, verdict) in verified {
+        // Not as one result: the first of several errors is reported, whichever thread finds one first.
+        let verified: Vec<Result<_, ScoreError>> = chunk.par_iter().map(verify).collect();
+        for verified in verified {
+            let (group, prediction, verdict) = verified?;
             observe(&prediction, &verdict)?;
             groups.entry(group).or_default().push(sample(&verdict));
         }
@@ -142,6 +151,19 @@ pub fn score_file<E: From<ScoreError>>(
 }
 
 impl Prediction {
+    /// Parses a line of a file.
+    fn parse(line: &str) -> Result<Prediction, String> {
+        if !line.trim_start().starts_with('{') {
+            return Err("not a prediction: expected a JSON object".into());
+        }
+        serde_json::from_str(line).map_err(|error| {
+            // The position without the line, which is 1.
+            let text = error.to_string();
+            let (reason, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
+            format!("not a prediction: {reason} at column {}", error.column())
+        })
+    }
+
     /// The task that the question sets.
     ///
     /// # Errors
@@ -154,48 +176,55 @@ impl Prediction {
     }
 }
 
-/// Lines that are not empty, with their numbers.
+/// Lines of a file.
 struct Lines<'p, R> {
     reader: R,
     path: &'p Path,
+    /// Number of the last line that was read.
     line: usize,
 }
 
 /// Longest line of a file.
 const MAX_LINE_BYTES: u64 = 64 << 20;
+/// Maximum number of lines in memory at a time.
+const CHUNK_LINES: usize = 1024;
+/// Size of the lines in memory from which on no other is read.
+const CHUNK_BYTES: usize = 16 << 20;
 
-impl<R: BufRead> Iterator for Lines<'_, R> {
-    type Item = Result<(usize, String), ScoreError>;
+impl<R: BufRead> Lines<'_, R> {
+    /// The next lines, to be verified in parallel; none at the end of the file.
+    fn chunk(&mut self) -> Result<Vec<(usize, String)>, ScoreError> {
+        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        while chunk.len() < CHUNK_LINES
+            && bytes < CHUNK_BYTES
+            && let Some(text) = self.next()?
+        {
+            bytes += text.len();
+            chunk.push((self.line, text));
+        }
+        Ok(chunk)
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
+    /// The next line that is not empty.
+    fn next(&mut self) -> Result<Option<String>, ScoreError> {
         loop {
             self.line += 1;
             let mut bytes = Vec::new();
             let read = self.reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes);
+            let read = read.map_err(|error| ScoreError::Io { path: self.path.into(), error })?;
             let error = |reason: String| ScoreError::Line { path: self.path.into(), line: self.line, reason };
-            match read {
-                Err(error) => return Some(Err(ScoreError::Io { path: self.path.into(), error })),
-                Ok(0) => return None,
-                Ok(_) if bytes.len() as u64 > MAX_LINE_BYTES => {
-                    return Some(Err(error(format!("longer than {MAX_LINE_BYTES} bytes"))));
-                }
-                Ok(_) if bytes.trim_ascii().is_empty() => {}
-                Ok(_) => {
-                    return Some(match String::from_utf8(bytes) {
-                        Ok(text) => Ok((self.line, text)),
-                        Err(_) => Err(error("not UTF-8".into())),
-                    });
-                }
+            if read == 0 {
+                return Ok(None);
+            }
+            if read as u64 > MAX_LINE_BYTES {
+                return Err(error(format!("longer than {MAX_LINE_BYTES} bytes")));
+            }
+            if !bytes.trim_ascii().is_empty() {
+                let text = String::from_utf8(bytes).map_err(|_| error("not UTF-8; expected JSON lines".into()))?;
+                return Ok(Some(text));
             }
         }
     }
-}
-
-/// An error of a line, without the position in it: a line is one value.
-fn describe(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let reason = text.split(" at line ").next().unwrap_or(&text);
-    format!("not a prediction: {reason}")
 }
 
 /// What counts of a verdict, in the order of [`Scores`].

@@ -162,12 +162,10 @@ impl<'t> Reader<'t> {
 
     /// The error that something else was expected next.
     pub(crate) fn error(&self, expected: String) -> SyntaxError {
-        const LONGEST: usize = 24;
         let found = match self.peek() {
             Token::End => "the end".into(),
             Token::Mark(mark) => format!("`{mark}`"),
-            Token::Word(word) if word.chars().count() <= LONGEST => format!("`{word}`"),
-            Token::Word(word) => format!("`{}..`", word.chars().take(LONGEST).collect::<String>()),
+            Token::Word(word) => format!("`{}`", shortened(word)),
         };
         SyntaxError { expected, found, offset: self.offset }
     }
@@ -231,6 +229,19 @@ impl<'t> Reader<'t> {
         }
         Ok(fields)
     }
+}
+
+/// A word of an error message, which may be anything that a model wrote: the beginning, without control characters.
+pub(crate) fn shortened(word: &str) -> String {
+    const LONGEST: usize = 24;
+    let mut text = String::new();
+    for c in word.chars().take(LONGEST) {
+        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+    }
+    if word.chars().nth(LONGEST).is_some() {
+        text.push_str("..");
+    }
+    text
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use clrs::{Column, Kind, Location, Probe};
 
-use crate::syntax::Value;
+use crate::syntax::{Value, shortened};
 
 /// A value that is none of the probe that it stands for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,7 +104,7 @@ pub(crate) fn predecessors(probe: &Probe, value: &Value<'_>, key: &[f64]) -> Res
 }
 
 /// A finite number in decimal notation.
-fn real(word: &str) -> Option<f64> {
+pub(crate) fn real(word: &str) -> Option<f64> {
     let is_decimal = word.bytes().all(|byte| byte.is_ascii_digit() || b"+-.e".contains(&byte)) && !word.starts_with('+');
     word.parse().ok().filter(|number: &f64| is_decimal && number.is_finite())
 }
@@ -114,12 +114,6 @@ pub(crate) fn integer(word: &str) -> Option<i64> {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let is_canonical = word == "0" || !digits.starts_with(['0', '+', '-']);
     word.parse().ok().filter(|_| is_canonical)
-}
-
-/// A word of an error message.
-fn shortened(word: &str) -> String {
-    const LONGEST: usize = 24;
-    if word.chars().count() <= LONGEST { word.into() } else { word.chars().take(LONGEST).chain("..".chars()).collect() }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::format::Format;
 use crate::formatter::{Formatter, into_string};
 use crate::question::{Question, QuestionError};
-use crate::syntax::{SyntaxError, Value};
+use crate::syntax::Value;
 use crate::values::{ValueError, check_shape, check_words, column, predecessors};
 
 /// A question with its reference answer, against which any number of answers can be verified.
@@ -41,11 +41,11 @@ pub struct Task {
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of the report")]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Whether it can be read: the syntax is right, and words are numbers where numbers are expected.
+    /// Whether it can be read: the syntax is right, and the outputs consist of numbers.
     pub parsed: bool,
     /// Whether all outputs are there, each with as many elements as the problem requires.
     pub shape: bool,
-    /// Fraction of output elements that equal those of the reference; 0 if the shape is wrong.
+    /// Fraction of output elements that equal those of the reference, without cells that it masks out; 0 if the shape is wrong.
     pub element_accuracy: f64,
     /// Whether it equals the reference, trace included, up to white space.
     pub exact_match: bool,
@@ -92,7 +92,7 @@ pub enum TaskError {
     #[error("the question describes no problem of the algorithm: {0}")]
     Problem(#[from] clrs::InvalidProblem),
     #[error("the reference answer is not an answer to the question: {0}")]
-    Reference(SyntaxError),
+    Reference(String),
 }
 
 /// 1 if an answer meets the criterion, else 0.
@@ -130,8 +130,11 @@ impl Task {
     /// the problem that they describe may have another solution than the one that was solved.
     pub fn with_reference(registry: &Registry, question: &str, reference: &str) -> Result<Task, TaskError> {
         let question = Question::parse(registry, question)?;
-        Answer::parse(&question, reference).map_err(TaskError::Reference)?;
-        Ok(Task { question, reference: OnceLock::from(reference.to_owned()), is_reference_given: true })
+        let task = Task { question, reference: OnceLock::from(reference.to_owned()), is_reference_given: true };
+        let outputs = task.parse_reference(reference)?.outputs;
+        let checked = task.shapes(&outputs).and_then(|()| task.check_words(&outputs).map_err(|error| error.to_string()));
+        checked.map_err(TaskError::Reference)?;
+        Ok(task)
     }
 
     /// The question.
@@ -158,6 +161,10 @@ impl Task {
         Ok(self.reference.get_or_init(|| into_string(answer)))
     }
 
+    fn parse_reference<'t>(&self, reference: &'t str) -> Result<Answer<'t>, TaskError> {
+        Answer::parse(&self.question, reference).map_err(|error| TaskError::Reference(error.to_string()))
+    }
+
     /// Whether the outputs of an answer are correct. Does not run the algorithm.
     pub fn is_valid(&self, answer: &str) -> Result<bool, TaskError> {
         let Ok(answer) = Answer::parse(&self.question, answer) else { return Ok(false) };
@@ -172,7 +179,7 @@ impl Task {
             Ok(answer) => answer,
             Err(error) => return Ok(Verdict::unreadable(error.to_string())),
         };
-        let expected = Answer::parse(&self.question, reference).map_err(TaskError::Reference)?;
+        let expected = self.parse_reference(reference)?;
         let failure = match self.check(&answer.outputs)? {
             Err(_) if self.equals_given_reference(&answer) => None,
             checked => checked.err(),

@@ -194,6 +194,33 @@ fn cancelled_files_do_not_appear_and_the_rest_is_generated_later() {
     assert!(contents(dir.path()) == contents(whole.path()));
 }
 
+/// Puts a directory into the place of the file while it is generated.
+struct Obstacle(std::path::PathBuf);
+
+impl Progress for Obstacle {
+    fn add_samples(&self, _name: &str, _count: usize) {
+        let _ = std::fs::remove_file(&self.0);
+        std::fs::create_dir_all(&self.0).expect("created");
+    }
+
+    fn finish_set(&self, _name: &str) {}
+
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_file_that_is_not_replaced_does_not_get_the_settings_of_the_other() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let files = [TextFile { name: "bfs".into(), rows: blocks("bfs", 10) }];
+    generate_in(dir.path(), &files, &options(FileFormat::Jsonl)).expect("generated");
+    let other = GenerateOptions::new(TextOptions::default(), FileFormat::Jsonl).with_on_existing(OnExisting::Replace);
+    let obstacle = Obstacle(dir.path().join("bfs.jsonl"));
+    generate(&files, dir.path(), &other, &obstacle).expect_err("a directory is not replaced");
+    assert!(!dir.path().join(".bfs.jsonl.settings").exists());
+}
+
 #[test]
 fn what_cannot_be_generated_is_rejected_before_any_work() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -205,9 +232,24 @@ fn what_cannot_be_generated_is_rejected_before_any_work() {
     assert_eq!(error(&[file("a", block("bfs", 4)), file("a", block("bfs", 5))], &parquet), "two files have the name a");
     assert_eq!(error(&[file("../a", block("bfs", 4))], &parquet), "`../a` cannot be the name of a file");
     assert!(error(&[file("a", block("quicksort", 1))], &parquet).starts_with("quicksort with size 1: "));
+    let [first, other] = [1, 2].map(|count| Block { algorithm: algorithm("bfs"), size: 4, seed: 3, count });
+    let twice = "bfs with size 4 and seed 3 is listed twice; both would have the same samples";
+    assert_eq!(error(&[file("a", RowSource::Blocks(vec![first, other]))], &parquet), twice);
     let nothing = RowSource::Choices { tasks: Vec::new(), seed: 0, rows: 1 };
     assert_eq!(error(&[file("a", nothing)], &parquet), "no algorithms and sizes to choose from");
     let decimals = GenerateOptions::new(TextOptions::new(Format::V2_0_3, false, Some(16)), FileFormat::Parquet);
     assert!(error(&[file("a", block("bfs", 4))], &decimals).ends_with("`truncate_decimals` is 16; it must be at most 15"));
     assert!(contents(dir.path()).is_empty());
+    // The file with the least work, which would be the last.
+    std::fs::write(dir.path().join("a.parquet"), "").expect("written");
+    let error = error(&[file("b", block("bfs", 9)), file("a", block("bfs", 4))], &parquet.with_threads(1));
+    assert!(error.ends_with("a.parquet: exists, and it is not known how it was generated"), "{error}");
+    assert_eq!(contents(dir.path()).len(), 1);
+    std::fs::remove_file(dir.path().join("a.parquet")).expect("removed");
+    std::fs::create_dir(dir.path().join("a.parquet")).expect("created");
+    for on_existing in [OnExisting::Fail, OnExisting::Replace] {
+        let options = options(FileFormat::Parquet).with_on_existing(on_existing);
+        let error = generate_in(dir.path(), &[file("a", block("bfs", 4))], &options).expect_err("a directory");
+        assert!(error.to_string().ends_with("a.parquet: is a directory") && !error.is_resolved_by_replacing(), "{error}");
+    }
 }

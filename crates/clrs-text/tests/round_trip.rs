@@ -133,6 +133,48 @@ fn predictions_are_formatted_with_the_question_of_their_sample() {
 }
 
 #[test]
+fn trajectories_that_do_not_fit_are_rejected() {
+    let sort = Registry::builtin().find("insertion_sort").expect("a built-in algorithm");
+    let (small, large) = (samples(sort, 4, 3), samples(sort, 5, 3));
+    let (small, large) = (small.trajectories().get(0), large.trajectories().get(0));
+    for format in Format::ALL {
+        let predicted = Formatter::new(sort, format, true).format_prediction(small, large);
+        assert_eq!(predicted, Err(FormatError::Nodes { sample: 4, predicted: 5 }));
+    }
+
+    let without = |algorithm: &str, name: &str| {
+        let algorithm = Registry::builtin().find(algorithm).expect("a built-in algorithm");
+        let probes = algorithm.spec().iter().filter(|probe| probe.name != name).cloned().collect();
+        let stored = samples(algorithm, 4, 3).into_trajectories().with_spec(&clrs::Spec::new(probes).expect("other names"));
+        Formatter::new(algorithm, Format::V1, true).format(stored.get(0)).map(|_| ())
+    };
+    assert_eq!(without("bfs", "s"), Err(FormatError::Missing(Stage::Input)));
+    assert_eq!(without("topological_sort", "topo_head"), Err(FormatError::Missing(Stage::Output)));
+    assert_eq!(without("topological_sort", "topo_head_h"), Err(FormatError::Missing(Stage::Hint)));
+    assert_eq!(without("topological_sort", "color"), Ok(()), "no text shows it");
+}
+
+/// A question that someone wrote may have any numbers; the reference answers it in its own format.
+#[test]
+fn the_reference_is_right_for_numbers_of_any_length() {
+    let registry = Registry::builtin();
+    let cases = [
+        ("[3 1 2]", Format::V2_0_1, "[1 2 3]"),
+        ("[0.549 1 0.3]", Format::V2_0_1, "[0.3 0.549 1]"),
+        ("[0.54881 1 0.3]", Format::V2_0_3, "[0.3 0.54881 1.0]"),
+        ("[1234 5]", Format::V2_0_3, "[5.0 1234.0]"),
+        ("[1e+03 5]", Format::V2_0_1, "[5 1e+03]"),
+        ("[1e3 5]", Format::V2_0_3, "[5.0 1000.0]"),
+    ];
+    for (key, format, answer) in cases {
+        let question = format!("insertion_sort:\nkey: {key}\npred:\n");
+        let task = Task::parse(&registry, &question).expect("a question");
+        assert_eq!((task.question().format(), task.reference().expect("a problem").trim_end()), (format, answer));
+        assert!(task.verify(answer).expect("a problem").valid, "{answer} is the order of {key}");
+    }
+}
+
+#[test]
 fn questions_of_text_1_have_the_complete_problem() {
     let registry = Registry::builtin();
     for algorithm in registry.iter() {

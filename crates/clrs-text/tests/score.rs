@@ -93,16 +93,33 @@ fn lines_that_are_not_predictions_are_reported() {
         let error = score_file(file.path(), |_, _| Ok::<_, ScoreError>(())).expect_err("an invalid line").to_string();
         error.split_once(": ").map(|(_, reason)| reason.to_owned()).expect("a path and a reason")
     };
-    assert_eq!(error("{"), "line 2: not a prediction: EOF while parsing an object");
-    assert_eq!(error("{\"question\": \"\"}"), "line 2: not a prediction: missing field `prediction`");
+    assert_eq!(error("{"), "line 2: not a prediction: EOF while parsing an object at column 1");
+    assert_eq!(error("{\"loss\": NaN}"), "line 2: not a prediction: expected value at column 10");
+    assert_eq!(error("{\"question\": \"\"}"), "line 2: not a prediction: missing field `prediction` at column 16");
+    let wrong_type = "not a prediction: invalid type: integer `1`, expected a string at column 14";
+    assert_eq!(error("{\"question\": 1}"), format!("line 2: {wrong_type}"));
+    let list = serde_json::json!([QUESTION, "[0 0 0 1]", null, null]).to_string();
+    assert_eq!(error(&list), "line 2: not a prediction: expected a JSON object");
     assert_eq!(error(&prediction("bsf:\n", "0")), "line 2: unknown algorithm `bsf`; did you mean `bfs`?");
+    let control = prediction("bfs \u{1b}c", "0");
+    assert_eq!(error(&control), "line 2: not a question: expected `:`, found `\\u{1b}c` (at byte 4)");
     assert_eq!(error(&prediction("bfs:\nA: [[0]]\npi:\n", "0")), "line 2: the inputs are `A`, expected `s`, `A`");
     let unsorted = prediction("binary_search:\nkey: [0.2 0.1], target: 0.5\nreturn:\n", "0");
     assert_eq!(error(&unsorted), "line 2: the question describes no problem of the algorithm: `key` is not sorted");
-    let other = serde_json::json!({ "question": QUESTION, "prediction": "[0 0 0 1]", "answer": "[0" });
-    let reason =
-        "line 2: the reference answer is not an answer to the question: expected a value or `]`, found the end (at byte 2)";
-    assert_eq!(error(&other.to_string()), reason);
+    let references = [
+        ("[0", "expected a value or `]`, found the end (at byte 2)"),
+        ("[0 0 0]", "`pi` is a list of 3, expected a list of 4"),
+        ("[0 0 0 one]", "`pi` has `one`, which is not an integer"),
+    ];
+    for (answer, reason) in references {
+        let line = serde_json::json!({ "question": QUESTION, "prediction": "[0 0 0 1]", "answer": answer });
+        let expected = format!("line 2: the reference answer is not an answer to the question: {reason}");
+        assert_eq!(error(&line.to_string()), expected);
+    }
+    // Of many, the first.
+    let wrong: Vec<String> = (0..1000).map(|index| prediction(&format!("algorithm_{index}:\n"), "0")).collect();
+    let first = score_file(file(&wrong).path(), |_, _| Ok::<_, ScoreError>(())).expect_err("unknown algorithms");
+    assert!(first.to_string().contains(": line 1: unknown algorithm `algorithm_0`"), "{first}");
     let empty = score_file(file(&[]).path(), |_, _| Ok::<_, ScoreError>(())).expect_err("nothing");
     assert!(empty.to_string().ends_with(": no predictions"));
 }
