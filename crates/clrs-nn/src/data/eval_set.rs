@@ -61,7 +61,12 @@ impl EvalSet {
 
     /// Samples of a size, with the default count, seed and options.
     pub fn sampled(size: usize) -> EvalSet {
-        EvalSet::Sampled { size, count: None, seed: SEED, options: SamplerOptions::default() }
+        EvalSet::sampled_count(size, None)
+    }
+
+    /// [`EvalSet::sampled`] with a number of samples; `None` for as many as the benchmark's test set has.
+    pub fn sampled_count(size: usize, count: Option<usize>) -> EvalSet {
+        EvalSet::Sampled { size, count, seed: SEED, options: SamplerOptions::default() }
     }
 
     /// Number of samples of an algorithm. Finds most errors of the set before any sample is generated.

@@ -66,8 +66,8 @@ impl TrainedModel {
         Some(report)
     }
 
-    /// Keeps the result of an evaluation in the run directory. Does nothing for checkpoints from other files and for sets from a
-    /// directory, whose contents may change.
+    /// Keeps the result of an evaluation in the run directory. Does nothing if that was deleted, for checkpoints from other files, and
+    /// for sets from a directory, whose contents may change.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -77,6 +77,9 @@ impl TrainedModel {
         else {
             return Ok(());
         };
+        if !run.is_dir() {
+            return Ok(());
+        }
         let stored = StoredEval {
             format: FORMAT,
             program: concat!("clrs ", env!("CARGO_PKG_VERSION")).into(),

@@ -128,13 +128,4 @@ impl Adjacency {
         let connected = TensorData::new(self.host().to_vec(), [self.samples, self.nodes, self.nodes]);
         BurnTensor::from_data(connected, &ctx.device())
     }
-
-    /// 1 for connected pairs, 0 for others, `[B, N, N, 1]`.
-    pub(crate) fn to_tensor(&self, ctx: &ForwardContext) -> Tensor<4> {
-        let shape = [self.samples, self.nodes, self.nodes, 1];
-        match &self.repr {
-            Repr::Host(connected) => ctx.tensor(connected.iter().map(|&connected| f32::from(connected)).collect(), shape),
-            Repr::Burn(connected) => connected.clone().float().reshape(shape).into(),
-        }
-    }
 }

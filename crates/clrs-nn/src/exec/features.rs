@@ -212,10 +212,15 @@ impl EdgeFeatures<'_> {
         self_loops.matmul(weight).reshape([samples, nodes, layer.outputs])
     }
 
+    /// Encodings of raw channels, `[rows, H]`.
+    pub(crate) fn encode(&self, rows: Tensor<2>) -> Tensor<2> {
+        encode(self.ctx, rows, Location::Edge)
+    }
+
     /// Encodings, `[B, N, N, H]`. Large: prefer layers over them.
     pub fn encoded(&self) -> Tensor<4> {
         let [samples, nodes, ..] = self.raw.dims();
-        encode(self.ctx, self.raw_rows(), Location::Edge).reshape([samples, nodes, nodes, self.ctx.hidden])
+        self.encode(self.raw_rows()).reshape([samples, nodes, nodes, self.ctx.hidden])
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use clrs::cancel::Inherited;
 use rayon::prelude::*;
 
 /// Applies a function to all items, on all threads, and returns the results in order. A single item runs on the calling thread.
@@ -31,7 +32,8 @@ pub(crate) fn map<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Send + S
 }
 
 fn in_order<I: Send, T: Send>(items: Vec<I>, f: impl Fn(I) -> T + Send + Sync) -> Vec<T> {
-    let apply = |(index, item)| (index, f(item));
+    let inherited = Inherited::current();
+    let apply = |(index, item)| (index, inherited.run(|| f(item)));
     let mut results: Vec<(usize, T)> = items.into_iter().enumerate().par_bridge().map(apply).collect();
     results.sort_unstable_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()

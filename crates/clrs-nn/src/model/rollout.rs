@@ -4,7 +4,7 @@
 //! and chunks; *when a sample ends* is an `EndPolicy`. Samples that have ended are dropped from the batch. dm-clrs computes all
 //! steps for all samples and masks; the results are the same.
 
-use clrs::{Kind, Stage};
+use clrs::{Kind, Stage, cancel};
 
 use super::decoders::DecoderInput;
 use super::end_policy::{EndPolicy, Remaining, StepResult, batch_inputs, probe_values};
@@ -102,6 +102,7 @@ impl Network {
         observe: &mut dyn FnMut(&StepView<'_>),
     ) -> RolloutState {
         for step in 0.. {
+            cancel::check();
             if policy.active().is_empty() {
                 break;
             }

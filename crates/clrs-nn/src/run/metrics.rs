@@ -34,6 +34,20 @@ pub struct Validation {
     pub exact_match: Option<f64>,
 }
 
+impl ValidationCurve {
+    /// A curve from validations by increasing step.
+    pub fn new(algorithm: String, points: Vec<Validation>) -> ValidationCurve {
+        ValidationCurve { algorithm, points }
+    }
+}
+
+impl Validation {
+    /// A validation of which only the score is known.
+    pub fn new(step: usize, score: f64) -> Validation {
+        Validation { step, score, validity: None, exact_match: None }
+    }
+}
+
 /// Losses of a run on one of its algorithms. Of a long run, means of consecutive steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]

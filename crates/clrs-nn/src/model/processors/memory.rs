@@ -4,6 +4,7 @@
 //! To give the same results, its peculiarities are reproduced: encodings are truncated to integers and looked up as words in embedding
 //! tables, integers outside a table give NaN, the tables start at 0, and neither the hidden state nor layer norm is used.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use burn::tensor::activation::softmax;
@@ -51,6 +52,39 @@ impl MemoryNetwork {
         MemoryNetwork { full, queries, stories, contents, outputs, inner, last }
     }
 
+    /// The distinct stories, and which of them each pair of nodes has, `[B, N + 1, N + 1]`: the last of each row, and the last row, are
+    /// empty. Most channels of edges are pointers and masks, so few stories are distinct; words have no gradient.
+    fn stories(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> (Sentences, Vec<usize>) {
+        let (b, n) = (input.samples(), input.node_count());
+        let raw = input.edges.raw_rows().into_vec();
+        let channels = raw.len() / (b * n * n);
+        let bits: Vec<u32> = raw.iter().map(|value| value.to_bits()).collect();
+        let adjacency = (!self.full).then(|| input.adjacency().host());
+        // Story 0 is the empty one.
+        let (mut places, mut rows) = (HashMap::new(), Vec::new());
+        let mut place = |pair: usize| {
+            if adjacency.as_ref().is_some_and(|connected| !connected[pair]) {
+                return 0;
+            }
+            let next = places.len() + 1;
+            let range = pair * channels..(pair + 1) * channels;
+            *places.entry(&bits[range.clone()]).or_insert_with(|| {
+                rows.extend_from_slice(&raw[range]);
+                next
+            })
+        };
+        let mut index = Vec::with_capacity(b * (n + 1) * (n + 1));
+        for sample in 0..b {
+            for row in sample * n..(sample + 1) * n {
+                index.extend((row * n..(row + 1) * n).map(&mut place));
+                index.push(0);
+            }
+            index.resize(index.len() + n + 1, 0);
+        }
+        let encoded = input.edges.encode(ctx.tensor(rows, [places.len(), channels]));
+        (Sentences::new(Tensor::cat(vec![ctx.zeros([1, ctx.hidden]), encoded], 0)), index)
+    }
+
     /// Mean of the answers, weighted by the match of each query, `[queries, EMBEDDING]`, with its stories.
     fn memory_attention(&self, ctx: &ForwardContext, query: Tensor<2>, stories: Tensor<2>, answers: Tensor<2>) -> Tensor<2> {
         if ctx.fused {
@@ -74,20 +108,11 @@ impl Processor for MemoryNetwork {
     fn step(&self, ctx: &ForwardContext, input: &ProcessorInput<'_>) -> ProcessorOutput {
         let (b, n, h) = (input.samples(), input.node_count(), ctx.hidden);
         assert!(n < MEMORY, "callers respect `max_nodes`");
-        let mut edges = input.edges.encoded();
-        if !self.full {
-            edges = edges * input.adjacency().to_tensor(ctx);
-        }
         let graph = input.graph.encoded().reshape([b, 1, h]);
         let queries = Tensor::cat(vec![input.nodes.encoded().reshape([b, n, h]), graph], 1);
-        // One more story per query, and one more query over stories: all zeros.
-        let edges = Tensor::cat(vec![edges, ctx.zeros([b, n, 1, h])], 2);
-        let edges = Tensor::cat(vec![edges, ctx.zeros([b, 1, n + 1, h])], 1);
-
-        let queries = Sentences::new(queries.reshape([b * (n + 1), h]));
-        let query = queries.embed(ctx, self.queries);
-        let stories = Sentences::new(edges.reshape([b * (n + 1) * (n + 1), h]));
-        let [memory, answers] = [self.stories, self.outputs].map(|table| stories.embed(ctx, table));
+        let query = Sentences::new(queries.reshape([b * (n + 1), h])).embed(ctx, self.queries);
+        let (stories, index) = self.stories(ctx, input);
+        let [memory, answers] = [self.stories, self.outputs].map(|table| stories.embed(ctx, table).index_select(&index));
         let answer = self.memory_attention(ctx, query.clone(), memory, answers) + query;
         let layer = |rows, weight| Affine::new(ctx, b * (n + 1), 1).product(rows, FoldedWeight::Parameter(weight));
         let rows = layer(layer(answer, self.inner).relu(), self.last).rows().reshape([b, n + 1, h]);
