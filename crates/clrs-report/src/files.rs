@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clrs_store::{OnExisting, create_directory, write_atomic};
 
+use crate::archive;
 use crate::error::ReportError;
 use crate::figures;
 use crate::html;
@@ -32,7 +33,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Writes `index.html`, `report.json`, `tables/` and `figures/`. The page is written last: it has its name only when all is there.
+    /// Writes `index.html`, `report.json`, `runs.jsonl`, `tables/` and `figures/`. The page is written last: it has its name only when all is there.
     ///
     /// # Errors
     /// Those of [`Report::ensure_free`], or if a file cannot be written.
@@ -43,7 +44,7 @@ impl Report<'_> {
             create_directory(directory)?;
         }
         // Of an earlier report: its figures may be others.
-        for figure in figures::NAMES {
+        for figure in figures::names() {
             for extension in ["svg", "pdf", "csv", "json"] {
                 match std::fs::remove_file(figure_folder.join(format!("{figure}.{extension}"))) {
                     Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -73,6 +74,7 @@ impl Report<'_> {
         }
         let json = serde_json::to_string_pretty(&self.to_json()).expect("plain values") + "\n";
         write(&folder.join("report.json"), json.as_bytes())?;
+        write(&folder.join(archive::FILE), archive::to_text(&self.results.runs).as_bytes())?;
         Ok(write(&folder.join("index.html"), self.to_html().as_bytes())?)
     }
 }

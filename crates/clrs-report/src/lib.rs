@@ -11,11 +11,13 @@
 //! | [`models`] | which runs are of one model |
 //! | [`summary`] | the short summary of `clrs eval` |
 //! | [`provenance`], [`runs`] | what is in a run directory |
+//! | [`archive`] | runs as one file, without their directories |
 //! | [`results`] | runs by model and algorithm |
 //! | [`tables`] | tables and their formats |
 //! | [`figures`], [`pdf`] | figures as SVG and PDF |
 //! | [`report`] | all of it, as a page and files |
 
+pub mod archive;
 pub mod error;
 pub mod figures;
 mod files;

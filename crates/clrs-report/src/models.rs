@@ -66,12 +66,10 @@ pub(crate) fn plain(value: &toml::Value) -> String {
 /// A processor's name in tables: the paper's, with the variant where it has several.
 pub(crate) fn display_name(processor: &str) -> String {
     let Some(model) = PaperModel::of_processor(processor) else { return processor.into() };
+    let name = if processor.starts_with("gatv2") { "GATv2" } else { model.name() };
     match processor {
-        "gatv2" => "GATv2".into(),
-        "memnet_full" | "memnet_masked" | "pgn_mask" => {
-            let variant = if processor.ends_with("full") { "full" } else { "masked" };
-            format!("{} ({variant})", model.name())
-        }
-        _ => model.name().into(),
+        "gat_full" | "gatv2_full" | "memnet_full" => format!("{name} (full)"),
+        "memnet_masked" | "pgn_mask" => format!("{name} (masked)"),
+        _ => name.into(),
     }
 }

@@ -27,7 +27,7 @@ pub struct PaperResult {
 /// ```
 /// use clrs_report::paper::PaperModel;
 ///
-/// assert_eq!(PaperModel::of_processor("gatv2"), Some(PaperModel::Gat));
+/// assert_eq!(PaperModel::of_processor("gatv2_full"), Some(PaperModel::Gat));
 /// assert_eq!(PaperModel::of_processor("triplet_gmpnn"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,12 +47,12 @@ impl PaperModel {
 
     /// The baseline that a processor belongs to.
     ///
-    /// The paper's GAT is the better of `gat` and `gatv2` on each algorithm. It does not specify which of the two memory networks, nor
-    /// which of the two pointer graph networks it evaluated.
+    /// The paper's GAT is the better of `gat` and `gatv2` on each algorithm. It does not specify which graph attention and memory
+    /// networks see, nor which of the two pointer graph networks it evaluated.
     pub fn of_processor(processor: &str) -> Option<PaperModel> {
         match processor {
             "deepsets" => Some(PaperModel::DeepSets),
-            "gat" | "gatv2" => Some(PaperModel::Gat),
+            "gat" | "gat_full" | "gatv2" | "gatv2_full" => Some(PaperModel::Gat),
             "memnet_full" | "memnet_masked" => Some(PaperModel::Memnet),
             "mpnn" => Some(PaperModel::Mpnn),
             "pgn" | "pgn_mask" => Some(PaperModel::Pgn),

@@ -2,10 +2,11 @@
 
 use clrs_nn::run::machine::Machine;
 use clrs_store::shell_quoted;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Program, command and machine of a run, as far as its directory has them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Provenance {
     /// Program and version.

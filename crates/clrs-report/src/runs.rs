@@ -11,6 +11,7 @@ use clrs_nn::run::directory::{read_provenance, read_recipe};
 use clrs_nn::run::error::RunError;
 use clrs_nn::run::metrics::{ValidationCurve, read_curves};
 use clrs_nn::run::status::{RunStatus, Status};
+use serde::{Deserialize, Serialize};
 
 use crate::provenance::Provenance;
 
@@ -26,7 +27,7 @@ use crate::provenance::Provenance;
 /// assert_eq!(run.state, RunState::NotStarted);
 /// # Ok::<(), clrs_nn::run::error::RunError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReportRun {
     /// Its directory.
@@ -48,7 +49,8 @@ pub struct ReportRun {
 }
 
 /// How far a run is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunState {
     /// Planned only.
@@ -72,7 +74,7 @@ pub enum RunState {
 }
 
 /// An evaluation of a checkpoint on a set. Metrics are from 0 to 1.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// The algorithm.
     pub algorithm: String,
@@ -89,6 +91,7 @@ pub struct Evaluation {
     /// Share of answers that equal the reference's.
     pub exact_match: f64,
     /// Scores of hints at every step, if evaluated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<HintScore>,
 }
 

@@ -17,10 +17,13 @@ pub use figure::Figure;
 pub use panel::Panel;
 
 /// Names of all figures.
-pub(crate) const NAMES: [&str; 3] = [curves::NAME, sizes::NAME, hints::NAME];
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    [curves::NAME].into_iter().chain(sizes::FIGURES.iter().map(|figure| figure.name)).chain([hints::NAME])
+}
 
 /// All figures that there are results for.
 pub fn all(results: &Results<'_>) -> Vec<Figure> {
-    let figures = [curves::figure(results), sizes::figure(results), hints::figure(results)];
-    figures.into_iter().filter(|figure| !figure.panels.is_empty()).collect()
+    let by_size = sizes::FIGURES.iter().map(|figure| figure.figure(results));
+    let figures = [curves::figure(results)].into_iter().chain(by_size).chain([hints::figure(results)]);
+    figures.filter(|figure| !figure.panels.is_empty()).collect()
 }
