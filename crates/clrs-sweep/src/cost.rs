@@ -55,12 +55,12 @@ impl CostModel {
         let processor = relative_cost(recipe, registries);
         for task in eval.tasks(recipe) {
             let Ok(algorithm) = registries.algorithms.find(&task.algorithm) else { continue };
-            let size = match task.set {
-                EvalSet::Sampled { size, .. } => size,
-                _ => BENCHMARK_TEST_SIZE,
+            let (size, count) = match task.set {
+                EvalSet::Sampled { size, count, .. } => (size, count),
+                _ => (BENCHMARK_TEST_SIZE, None),
             };
-            let samples = (BENCHMARK_SAMPLES * algorithm.eval_multiplier()) as f64;
-            flops += samples * self.shape(algorithm, size)?.forward(recipe.model.hidden as f64, processor);
+            let samples = count.unwrap_or(BENCHMARK_SAMPLES * algorithm.eval_multiplier());
+            flops += samples as f64 * self.shape(algorithm, size)?.forward(recipe.model.hidden as f64, processor);
         }
         Ok(flops)
     }

@@ -24,6 +24,9 @@ pub struct EvalPlan {
     pub steps: Vec<Steps>,
     /// Sizes of new samples, which only the best checkpoint is evaluated on.
     pub sizes: Vec<usize>,
+    /// Number of new samples of each size; without it, as many as the benchmark's test set has: 32 for most algorithms, up to 2048.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
     /// Whether hints are scored, too.
     pub hints: bool,
 }
@@ -53,6 +56,7 @@ impl Default for EvalPlan {
             checkpoints: vec![CheckpointName::Best, CheckpointName::Last],
             steps: vec![Steps::Oracle, Steps::Fixpoint],
             sizes: Vec::new(),
+            count: None,
             hints: false,
         }
     }
@@ -84,7 +88,7 @@ impl EvalPlan {
                 let is_in_benchmark = clrs30::algorithms().any(|of| of.name() == algorithm);
                 let test = is_in_benchmark.then(|| EvalSet::fixed(data.clone(), Split::Test));
                 let sizes: &[usize] = if checkpoint == CheckpointName::Best { &self.sizes } else { &[] };
-                for set in test.into_iter().chain(sizes.iter().map(|&size| EvalSet::sampled(size))) {
+                for set in test.into_iter().chain(sizes.iter().map(|&size| EvalSet::sampled_count(size, self.count))) {
                     tasks.extend(self.steps.iter().map(|&steps| EvalTask {
                         checkpoint,
                         algorithm: algorithm.clone(),

@@ -82,8 +82,8 @@ pub enum SweepFileError {
     NotInGrid { section: &'static str, field: String },
     #[error("[{section}] `{field}`: {value} is not in [grid]{}", did_you_mean(suggestion.as_deref()))]
     NoSuchCell { section: &'static str, field: String, value: String, suggestion: Option<String> },
-    #[error("[eval] `sizes` must be at least 1")]
-    Size,
+    #[error("[eval] `{0}` must be at least 1")]
+    Zero(&'static str),
     #[error("the grid has {0} cells, more than {MAX_CELLS}")]
     TooLarge(usize),
     #[error("every cell of the grid is excluded")]
@@ -222,7 +222,13 @@ fn base_recipe(
 
 fn eval_plan(table: &toml::Table) -> Result<EvalPlan, SweepFileError> {
     let plan: EvalPlan = table.clone().try_into().map_err(|error| SweepFileError::Syntax(Box::new(error)))?;
-    if plan.sizes.contains(&0) { Err(SweepFileError::Size) } else { Ok(plan) }
+    if plan.sizes.contains(&0) {
+        return Err(SweepFileError::Zero("sizes"));
+    }
+    if plan.count == Some(0) {
+        return Err(SweepFileError::Zero("count"));
+    }
+    Ok(plan)
 }
 
 fn with_fields(recipe: &Recipe, section: &'static str, overrides: &[String]) -> Result<Recipe, SweepFileError> {
@@ -331,6 +337,8 @@ impl Override {
 
 #[cfg(test)]
 mod tests {
+    use clrs_nn::data::eval_set::EvalSet;
+
     use super::*;
 
     fn parse(text: &str) -> Result<SweepFile, SweepFileError> {
@@ -351,7 +359,7 @@ mod tests {
             ("quick", 8),
             ("paper-2022", 30 * 7 * 3),
             ("paper-2022-figure-3", 8 * 7 * 3),
-            ("paper-2022-settings", 6 * 24 * 3),
+            ("paper-2022-settings", 6 * 48 * 3),
             ("generalist-2022", 90),
         ];
         assert_eq!(counts, expected);
@@ -395,5 +403,18 @@ mod tests {
         assert_eq!(error(&format!("{grid}[[exclude]]\nalgorithms = 'bfs'")), "every cell of the grid is excluded");
         assert_eq!(error("recipe = 'paper-2023'"), "unknown recipe `paper-2023`; did you mean `paper-2022`?");
         assert!(error("[gird]\nseed = [1]").contains("unknown field `gird`"));
+        assert_eq!(error("[eval]\ncount = 0"), "[eval] `count` must be at least 1");
+        assert_eq!(error("[eval]\nsizes = [16, 0]"), "[eval] `sizes` must be at least 1");
+    }
+
+    #[test]
+    fn new_samples_of_an_evaluation_can_be_counted() -> Result<(), SweepFileError> {
+        let sweep = parse(
+            "[grid]\nalgorithms = ['bfs']\n[eval]\nsteps = ['oracle']\ncheckpoints = ['best']\nsizes = [16, 64]\ncount = 5",
+        )?;
+        let cell = &sweep.cells[0];
+        let sets: Vec<_> = cell.eval.tasks(&cell.recipe).into_iter().map(|task| task.set).collect();
+        assert_eq!(sets[1..], [16, 64].map(|size| EvalSet::sampled_count(size, Some(5))));
+        Ok(())
     }
 }
