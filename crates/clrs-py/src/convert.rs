@@ -3,6 +3,7 @@
 use clrs::{Array, ArrayData, Batch, DType, Kind, Location, Probe, SamplerOptions, Spec, Stage};
 use numpy::ndarray::{ArrayD, IxDyn};
 use numpy::{Element, IntoPyArray, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -24,17 +25,22 @@ pub(crate) fn array_to_py(py: Python<'_>, Array { shape, data }: Array) -> Bound
 }
 
 /// Copies anything that `numpy.asarray` accepts, arrays of JAX and `PyTorch` too. Types other than float64, float32 and int64
-/// are converted: booleans and integers to int64, other numbers to float64.
-pub(crate) fn array_from_py(object: &Bound<'_, PyAny>) -> Result<Array, Error> {
+/// are converted: booleans and integers to int64, other real numbers to float64. `name` is for errors.
+pub(crate) fn array_from_py(name: &str, object: &Bound<'_, PyAny>) -> Result<Array, Error> {
     fn copy<T: Element + Copy>(array: &Bound<'_, PyAny>) -> Option<Vec<T>> {
         let array = array.cast::<PyArrayDyn<T>>().ok()?;
         let array = array.try_readonly().ok()?;
-        Some(array.as_slice().map_or_else(|_| array.as_array().iter().copied().collect(), <[T]>::to_vec))
+        // `as_slice` also succeeds for arrays in the order of Fortran, and has their values in that order.
+        let values = array.as_slice().ok().filter(|_| array.is_c_contiguous());
+        Some(values.map_or_else(|| array.as_array().iter().copied().collect(), <[T]>::to_vec))
     }
     static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = object.py();
+    let invalid = |reason: String| Error::DataPoint { name: name.into(), reason };
     let asarray = ASARRAY.import(py, "numpy", "asarray")?;
-    let array = asarray.call1((object,))?;
+    let array = asarray.call1((object,)).map_err(|error| {
+        unless_interrupted(py, error, || invalid(format!("{} is not an array of numbers", type_name_of(object))))
+    })?;
     let shape = array.cast::<PyUntypedArray>().map_err(PyErr::from)?.shape().to_vec();
     let data = |array: &Bound<'_, PyAny>| {
         let f64s = || copy(array).map(ArrayData::F64);
@@ -44,11 +50,27 @@ pub(crate) fn array_from_py(object: &Bound<'_, PyAny>) -> Result<Array, Error> {
     if let Some(data) = data(&array) {
         return Ok(Array { shape, data });
     }
-    let kind: String = array.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "kind"))?.extract()?;
-    let dtype = if ["b", "i", "u"].contains(&kind.as_str()) { "int64" } else { "float64" };
-    let array = array.call_method1(intern!(py, "astype"), (dtype,))?;
-    let data = data(&array).ok_or_else(|| Error::Internal("an array of numbers could not be converted".into()))?;
-    Ok(Array { shape, data })
+    let dtype = array.getattr(intern!(py, "dtype"))?;
+    let kind: String = dtype.getattr(intern!(py, "kind"))?.extract()?;
+    let target = match &*kind {
+        "b" | "i" | "u" => "int64",
+        // Floats, and those of other packages, such as bfloat16.
+        "f" | "V" => "float64",
+        _ => return Err(invalid(format!("an array of {dtype} is not an array of real numbers"))),
+    };
+    let converted = array.call_method1(intern!(py, "astype"), (target,));
+    let data = converted.ok().as_ref().and_then(data);
+    Ok(Array { shape, data: data.ok_or_else(|| invalid(format!("an array of {dtype} is not an array of real numbers")))? })
+}
+
+/// An error in place of an exception that Python code raised; Ctrl-C stays what it is.
+fn unless_interrupted(py: Python<'_>, exception: PyErr, error: impl FnOnce() -> Error) -> Error {
+    if exception.is_instance_of::<PyException>(py) { error() } else { exception.into() }
+}
+
+/// The type of a Python object, for errors.
+fn type_name_of(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "the object".into(), |name| name.to_string())
 }
 
 /// The name of a kind in dm-clrs's `Type`.
@@ -130,12 +152,45 @@ impl<'py> FromPyObject<'_, 'py> for DataPoint {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<DataPoint> {
         let py = object.py();
+        let not_a_point = |exception| {
+            unless_interrupted(py, exception, || Error::NotData { expected: "a DataPoint", found: type_name_of(&object) })
+        };
         let text = |attribute| object.getattr(attribute)?.extract::<String>();
-        let name = text(intern!(py, "name"))?;
-        let array = array_from_py(&object.getattr(intern!(py, "data"))?)?;
-        let location = parse_location(&name, &text(intern!(py, "location"))?)?;
-        let kind = parse_type(&name, &text(intern!(py, "type_"))?, array.shape.last().copied().unwrap_or(0))?;
+        let name = text(intern!(py, "name")).map_err(not_a_point)?;
+        let location = text(intern!(py, "location")).map_err(not_a_point)?;
+        let kind = text(intern!(py, "type_")).map_err(not_a_point)?;
+        let array = array_from_py(&name, &object.getattr(intern!(py, "data")).map_err(not_a_point)?)?;
+        let location = parse_location(&name, &location)?;
+        let kind = parse_type(&name, &kind, array.shape.last().copied().unwrap_or(0))?;
         Ok(DataPoint { name, location, kind, array })
+    }
+}
+
+/// Any iterable of [`DataPoint`]s.
+#[derive(Default)]
+pub(crate) struct DataPoints(pub(crate) Vec<DataPoint>);
+
+impl<'py> FromPyObject<'_, 'py> for DataPoints {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<DataPoints> {
+        let not_points = |exception| {
+            let error = || Error::NotData { expected: "a list of DataPoints", found: type_name_of(&object) };
+            unless_interrupted(object.py(), exception, error)
+        };
+        let points = object.try_iter().map_err(not_points)?;
+        Ok(DataPoints(points.map(|point| point?.extract()).collect::<PyResult<_>>()?))
+    }
+}
+
+/// Numbers of steps of samples: anything that is an array of real numbers.
+pub(crate) struct Lengths(pub(crate) Vec<f64>);
+
+impl<'py> FromPyObject<'_, 'py> for Lengths {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Lengths> {
+        Ok(Lengths(array_from_py("lengths", &object)?.to_f64().into_owned()))
     }
 }
 
@@ -159,14 +214,9 @@ impl DataPoint {
 }
 
 /// A batch from the parts of a `Feedback`.
-pub(crate) fn batch(
-    inputs: Vec<DataPoint>,
-    hints: Vec<DataPoint>,
-    outputs: Vec<DataPoint>,
-    lengths: Vec<f64>,
-) -> Result<Batch, Error> {
+pub(crate) fn batch(inputs: DataPoints, hints: DataPoints, outputs: DataPoints, lengths: Vec<f64>) -> Result<Batch, Error> {
     let stages = [(Stage::Input, inputs), (Stage::Output, outputs), (Stage::Hint, hints)];
-    let points = stages.into_iter().flat_map(|(stage, points)| points.into_iter().map(move |point| (stage, point)));
+    let points = stages.into_iter().flat_map(|(stage, points)| points.0.into_iter().map(move |point| (stage, point)));
     let (probes, arrays) = points.map(|(stage, point)| (point.probe(stage), point.array)).unzip();
     // Sorted by stage already, so that arrays stay next to their probes.
     let spec = Spec::new(probes).map_err(clrs::spec::InvalidSpec::from)?;
@@ -193,28 +243,31 @@ fn unknown(name: &str, what: &str, text: &str) -> Error {
 pub(crate) fn sampler_options(arguments: &Bound<'_, PyDict>) -> Result<SamplerOptions, Error> {
     let mut options = SamplerOptions::default();
     for (name, value) in arguments {
-        let name: String = name.extract()?;
-        options.push(name, option_text(&value)?)?;
+        let found = || type_name_of(&value);
+        let name: String =
+            name.extract().map_err(|_| Error::OptionType { name: "options".into(), found: type_name_of(&name) })?;
+        let text = option_text(&value).ok_or_else(|| Error::OptionType { name: name.clone(), found: found() })?;
+        options.push(name, text)?;
     }
     Ok(options)
 }
 
-fn option_text(value: &Bound<'_, PyAny>) -> Result<String, Error> {
+fn option_text(value: &Bound<'_, PyAny>) -> Option<String> {
     if value.is_none() {
-        return Ok("auto".into());
+        return Some("auto".into());
     }
     if let Ok(value) = value.cast::<PyBool>() {
-        return Ok(value.is_true().to_string());
+        return Some(value.is_true().to_string());
     }
     if let Ok(text) = value.extract::<String>() {
-        return Ok(text);
+        return Some(text);
     }
     if let Ok(integer) = value.extract::<i64>() {
-        return Ok(integer.to_string());
+        return Some(integer.to_string());
     }
     if let Ok(number) = value.extract::<f64>() {
-        return Ok(number.to_string());
+        return Some(number.to_string());
     }
-    let numbers: Vec<f64> = value.extract()?;
-    Ok(numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+    let numbers: Vec<f64> = value.extract().ok()?;
+    Some(numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
 }

@@ -46,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
-    use crate::samples::{Samples, record, run};
+    use crate::samples::{Samples, record, run, trace_page};
     #[pymodule_export]
     use crate::sampling::{FixedSet, Stream};
     #[pymodule_export]
@@ -64,6 +64,9 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::parallel::init();
+        // The first array loads NumPy's C interface. A Ctrl-C during a later call could interrupt that, which is a panic.
+        numpy::get_array_module(module.py())?;
+        numpy::PyArray1::<f64>::zeros(module.py(), 0, false);
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -19,10 +19,10 @@ use clrs_nn::train::{average, update_streams};
 use clrs_nn::{ModelBatch, ModelConfig, Network, Task};
 use pyo3::prelude::*;
 
-use crate::convert::{DataPoint, array_from_py, array_to_py};
+use crate::convert::{DataPoints, Lengths, array_from_py, array_to_py};
 use crate::error::Error;
 use crate::model_error::SettingError;
-use crate::parallel::detached;
+use crate::parallel::{detached, interruptible};
 
 /// Name, stage, location, type, and length of the last axis.
 type PyProbe = (String, String, String, String, usize);
@@ -135,9 +135,8 @@ impl Model {
     }
 
     /// Takes a training step and returns the loss before it.
-    fn feedback(&self, py: Python<'_>, task: usize, batch: Points<'_>, noise: Noise) -> Result<f32, Error> {
-        let batch = batch.read()?;
-        detached(py, || {
+    fn feedback(&self, py: Python<'_>, task: usize, batch: Points, noise: Noise) -> Result<f32, Error> {
+        batch.run(py, || {
             let mut inner = self.lock();
             let batch = inner.batch(task, &batch)?;
             let (loss, gradients) = inner.model.gradients(task, &batch, streams(noise))?;
@@ -147,15 +146,8 @@ impl Model {
     }
 
     /// Loss of a batch, and the gradients of all parameters.
-    fn gradients<'py>(
-        &self,
-        py: Python<'py>,
-        task: usize,
-        batch: Points<'py>,
-        noise: Noise,
-    ) -> Result<(f32, Vec<Named<'py>>), Error> {
-        let batch = batch.read()?;
-        let (loss, gradients) = detached(py, || {
+    fn gradients<'py>(&self, py: Python<'py>, task: usize, batch: Points, noise: Noise) -> Result<(f32, Vec<Named<'py>>), Error> {
+        let (loss, gradients) = batch.run(py, || {
             let inner = self.lock();
             let batch = inner.batch(task, &batch)?;
             let (loss, gradients) = inner.model.gradients(task, &batch, streams(noise))?;
@@ -186,32 +178,20 @@ impl Model {
         })
     }
 
-    /// Loss of every output and hint of a batch.
-    fn losses(&self, py: Python<'_>, task: usize, batch: Points<'_>, noise: Noise) -> Result<Vec<(String, f64)>, Error> {
-        let batch = batch.read()?;
-        detached(py, || {
-            let inner = self.lock();
-            let batch = inner.batch(task, &batch)?;
-            let losses = inner.model.losses(task, &batch, streams(noise))?;
-            Ok(losses.into_iter().map(|(index, loss)| (batch.spec()[index].name.to_string(), loss)).collect())
-        })
-    }
-
     /// Decisions on the outputs and, if requested, logits of hints and hidden states.
     fn predict<'py>(
         &self,
         py: Python<'py>,
         task: usize,
-        features: Points<'py>,
+        features: Points,
         hints: bool,
         all_outputs: bool,
         hidden: bool,
     ) -> Result<PyPrediction<'py>, Error> {
-        let features = features.read()?;
-        let (prediction, spec) = detached(py, || {
+        let (prediction, spec) = features.run(py, || {
             let inner = self.lock();
             let batch = inner.batch(task, &features)?;
-            let rows = features.hints.first().and_then(|hint| hint.array.shape.first().copied()).unwrap_or(0);
+            let rows = features.1.0.first().and_then(|hint| hint.array.shape.first().copied()).unwrap_or(0);
             let options = PredictOptions::default()
                 .hints(hints)
                 .all_outputs(all_outputs)
@@ -232,12 +212,11 @@ impl Model {
         &self,
         py: Python<'py>,
         index: (usize, usize),
-        chunk: ChunkPoints<'py>,
+        chunk: ChunkPoints,
         noise: Noise,
         update: bool,
     ) -> Result<(f32, Vec<Named<'py>>), Error> {
-        let chunk = chunk.read()?;
-        let (loss, gradients) = detached(py, || {
+        let (loss, gradients) = interruptible(py, || {
             let mut inner = self.lock();
             let spec = inner.spec(index.1)?;
             let (mut rows, mut states) = inner.streams.get(&index).cloned().unwrap_or_default();
@@ -258,14 +237,13 @@ impl Model {
 #[pyfunction]
 pub(crate) fn hint_losses(
     py: Python<'_>,
-    batch: Points<'_>,
+    batch: Points,
     logits: Vec<(String, Bound<'_, PyAny>)>,
 ) -> Result<Vec<(String, f64)>, Error> {
-    let batch = batch.read()?;
-    let logits = logits.iter().map(|(name, array)| Ok((name, array_from_py(array)?))).collect::<Result<Vec<_>, Error>>()?;
+    let logits = logits.iter().map(|(name, array)| Ok((name, array_from_py(name, array)?))).collect::<Result<Vec<_>, Error>>()?;
     detached(py, || {
-        let stages = [(Stage::Input, &batch.inputs), (Stage::Hint, &batch.hints)];
-        let probes = stages.iter().flat_map(|(stage, points)| points.iter().map(|point| point.probe(*stage)));
+        let stages = [(Stage::Input, &batch.0), (Stage::Hint, &batch.1)];
+        let probes = stages.iter().flat_map(|(stage, points)| points.0.iter().map(|point| point.probe(*stage)));
         let spec = Spec::try_from(probes.collect::<Vec<_>>())?;
         // No output is missing.
         let model_batch = ModelBatch::from_dense(&spec, &DenseBatch { outputs: Some(Vec::new()), ..batch.dense() })?;
@@ -294,7 +272,7 @@ const PROCESSOR_TAG: &str = "clrs_processor";
 
 impl Model {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic leaves the parameters of the last complete update.
+        // A panic or an interruption leaves the parameters of the last complete update.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -305,7 +283,7 @@ impl Inner {
         Ok(self.tasks.get(task).ok_or(SettingError::NoTask { task, tasks })?.spec.clone())
     }
 
-    fn batch(&self, task: usize, points: &BatchPoints) -> Result<ModelBatch, Error> {
+    fn batch(&self, task: usize, points: &Points) -> Result<ModelBatch, Error> {
         Ok(ModelBatch::from_dense(&self.spec(task)?, &points.dense())?)
     }
 
@@ -375,7 +353,7 @@ pub(crate) fn to_py(py: Python<'_>, values: Vec<NamedArray>) -> Vec<Named<'_>> {
 fn tensors(values: &[Named<'_>]) -> Result<TensorFile, Error> {
     let mut file = TensorFile::default();
     for (module, name, array) in values {
-        let array = array_from_py(array)?;
+        let array = array_from_py(&joined((module, name)), array)?;
         file.tensors.insert(joined((module, name)), (array.shape.clone(), f32s(&array)));
     }
     Ok(file)
@@ -391,71 +369,85 @@ fn f32s(array: &Array) -> Vec<f32> {
 }
 
 /// Inputs, hints, outputs and lengths of a batch; features have no outputs.
-#[derive(FromPyObject)]
-pub(crate) struct Points<'py>(Vec<DataPoint>, Vec<DataPoint>, Option<Vec<DataPoint>>, Bound<'py, PyAny>);
+pub(crate) struct Points(DataPoints, DataPoints, Option<DataPoints>, Lengths);
 
-pub(crate) struct BatchPoints {
-    inputs: Vec<DataPoint>,
-    hints: Vec<DataPoint>,
-    outputs: Option<Vec<DataPoint>>,
-    lengths: Vec<f64>,
-}
+impl<'py> FromPyObject<'_, 'py> for Points {
+    type Error = PyErr;
 
-impl Points<'_> {
-    pub(crate) fn read(self) -> Result<BatchPoints, Error> {
-        let Points(inputs, hints, outputs, lengths) = self;
-        let lengths = match array_from_py(&lengths)?.data {
-            ArrayData::F64(values) => values,
-            ArrayData::F32(values) => values.into_iter().map(f64::from).collect(),
-            ArrayData::I64(values) => values.into_iter().map(|value| value as f64).collect(),
-        };
-        Ok(BatchPoints { inputs, hints, outputs, lengths })
+    // Derived, it would hide the errors of its fields behind one of its own.
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Points> {
+        let (inputs, hints, outputs, lengths) = object.extract()?;
+        Ok(Points(inputs, hints, outputs, lengths))
     }
 }
 
-fn arrays(points: &[DataPoint]) -> Vec<DenseArray<'_>> {
-    points.iter().map(|point| DenseArray::new(&point.name, &point.array)).collect()
+fn arrays(points: &DataPoints) -> Vec<DenseArray<'_>> {
+    points.0.iter().map(|point| DenseArray::new(&point.name, &point.array)).collect()
 }
 
-impl BatchPoints {
+impl Points {
+    /// Runs a network on the batch. If that may take long, a thread listens for Ctrl-C; creating it would slow short steps down.
+    fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        /// Messages between nodes in all steps, of which each takes about a microsecond.
+        const MAX_MESSAGES: usize = 1 << 18;
+        let Points(inputs, hints, _, lengths) = self;
+        let axis = |points: &DataPoints, axis| points.0.iter().filter_map(|point| point.array.shape.get(axis).copied()).max();
+        let (nodes, steps) = (axis(inputs, 1).unwrap_or(1), axis(hints, 0).unwrap_or(1));
+        let messages = [nodes, nodes, steps].into_iter().fold(lengths.0.len(), usize::saturating_mul);
+        if messages <= MAX_MESSAGES { detached(py, work) } else { interruptible(py, work) }
+    }
+
     pub(crate) fn dense(&self) -> DenseBatch<'_> {
-        let outputs = self.outputs.as_ref().map(|outputs| arrays(outputs));
-        DenseBatch { inputs: arrays(&self.inputs), hints: arrays(&self.hints), outputs, lengths: self.lengths.clone() }
+        let Points(inputs, hints, outputs, lengths) = self;
+        DenseBatch {
+            inputs: arrays(inputs),
+            hints: arrays(hints),
+            outputs: outputs.as_ref().map(arrays),
+            lengths: lengths.0.clone(),
+        }
     }
 }
 
 /// Inputs, hints and outputs of a chunk, and the marks of first and last rows.
-#[derive(FromPyObject)]
-pub(crate) struct ChunkPoints<'py>(Vec<DataPoint>, Vec<DataPoint>, Vec<DataPoint>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+pub(crate) struct ChunkPoints(DataPoints, DataPoints, DataPoints, Marks, Marks);
 
-struct ChunkArrays {
-    inputs: Vec<DataPoint>,
-    hints: Vec<DataPoint>,
-    outputs: Vec<DataPoint>,
-    lanes: usize,
-    is_first: Vec<bool>,
-    is_last: Vec<bool>,
-}
+impl<'py> FromPyObject<'_, 'py> for ChunkPoints {
+    type Error = PyErr;
 
-impl ChunkPoints<'_> {
-    fn read(self) -> Result<ChunkArrays, Error> {
-        let ChunkPoints(inputs, hints, outputs, is_first, is_last) = self;
-        let (first, last) = (array_from_py(&is_first)?, array_from_py(&is_last)?);
-        let lanes = if first.shape == last.shape && first.shape.len() == 2 { first.shape[1] } else { 0 };
-        let marks = |array: &Array| f32s(array).iter().map(|mark| *mark != 0.0).collect();
-        Ok(ChunkArrays { inputs, hints, outputs, lanes, is_first: marks(&first), is_last: marks(&last) })
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<ChunkPoints> {
+        let (inputs, hints, outputs, is_first, is_last) = object.extract()?;
+        Ok(ChunkPoints(inputs, hints, outputs, is_first, is_last))
     }
 }
 
-impl ChunkArrays {
+/// Marks `[L, B]` of rows.
+struct Marks(Array);
+
+impl<'py> FromPyObject<'_, 'py> for Marks {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Marks> {
+        Ok(Marks(array_from_py("is_first, is_last", &object)?))
+    }
+}
+
+impl Marks {
+    fn to_bools(&self) -> Vec<bool> {
+        self.0.to_f64().iter().map(|mark| *mark != 0.0).collect()
+    }
+}
+
+impl ChunkPoints {
     fn dense(&self) -> DenseChunk<'_> {
+        let ChunkPoints(inputs, hints, outputs, is_first, is_last) = self;
+        let (first, last) = (&is_first.0.shape, &is_last.0.shape);
         DenseChunk {
-            inputs: arrays(&self.inputs),
-            hints: arrays(&self.hints),
-            outputs: arrays(&self.outputs),
-            lanes: self.lanes,
-            is_first: self.is_first.clone(),
-            is_last: self.is_last.clone(),
+            inputs: arrays(inputs),
+            hints: arrays(hints),
+            outputs: arrays(outputs),
+            lanes: if first == last && first.len() == 2 { first[1] } else { 0 },
+            is_first: is_first.to_bools(),
+            is_last: is_last.to_bools(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Errors of networks as Python exceptions.
 
+use std::io::ErrorKind;
+
 use clrs_nn::BuildError;
 use clrs_nn::config::model::ConfigError;
 use clrs_nn::config::recipe::RecipeError;
@@ -12,12 +14,13 @@ use clrs_nn::run::tensor_file::TensorFileError;
 use clrs_nn::train::model::ModelError;
 use clrs_nn::train::plan::PlanError;
 
-use crate::error::Error;
+use crate::error::{Error, io_error};
 
 mod exceptions {
     use pyo3::import_exception;
 
     import_exception!(clrs_rs.errors, DataPointError);
+    import_exception!(clrs_rs.errors, MissingRunError);
     import_exception!(clrs_rs.errors, ModelError);
     import_exception!(clrs_rs.errors, RecipeError);
     import_exception!(clrs_rs.errors, RunError);
@@ -56,11 +59,29 @@ exception!(ModelError, ModelError);
 exception!(SettingError, ModelError);
 exception!(TensorFileError, ModelError);
 exception!(EvalError, ModelError);
-exception!(OpenModelError, RunError);
 exception!(PlanError, RecipeError);
 exception!(RecipeError, RecipeError);
-exception!(RunError, RunError);
 exception!(UnknownSteps, ModelError);
+
+impl From<OpenModelError> for Error {
+    fn from(error: OpenModelError) -> Error {
+        let is_missing = matches!(error, OpenModelError::NoCheckpoint { .. } | OpenModelError::Run(RunError::NoRun(_)))
+            || io_error(&error).is_some_and(|cause| cause.kind() == ErrorKind::NotFound);
+        run_error(error.to_string(), is_missing)
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Error {
+        // A directory that cannot be created has a missing file among its causes, but is no missing run.
+        let is_missing = matches!(error, RunError::NoRun(_) | RunError::NoCheckpoint(_));
+        run_error(error.to_string(), is_missing)
+    }
+}
+
+fn run_error(text: String, is_missing: bool) -> Error {
+    Error::Python(if is_missing { exceptions::MissingRunError::new_err(text) } else { exceptions::RunError::new_err(text) })
+}
 
 /// Training failed.
 pub(crate) fn train_error(message: String) -> Error {

@@ -1,10 +1,13 @@
-//! Running Rust code for Python: outside the interpreter's lock, in forked processes, and with panics as exceptions.
+//! Running Rust code for Python: outside the interpreter's lock, in forked processes, with panics as exceptions, and with Ctrl-C.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
+use clrs::cancel::{CancelToken, Cancelled};
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
@@ -25,7 +28,47 @@ pub(crate) fn init() {
 
 /// Runs `work` without the interpreter's lock. A panic becomes [`Error::Internal`].
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(|| in_pool(work))).unwrap_or_else(|panic| Err(Error::Internal(message(&*panic)))))
+    py.detach(|| caught(|| in_pool(work)))
+}
+
+/// Time between two looks at the signals of the process.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// As [`detached`], for work that may take longer than a user waits: a signal whose handler raises, Ctrl-C above all, cancels it.
+///
+/// Python runs handlers on its main thread alone, and only when asked. So the work moves to another thread, and this one asks.
+/// The work is [cancelled](clrs::cancel) where it is: what it changes beyond its result must be restored by the caller.
+pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    if is_forked() {
+        // Usually a worker, whose parent gets the signal, too.
+        return detached(py, work);
+    }
+    let token = CancelToken::default();
+    let (result, interrupt) = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (running, finished) = mpsc::channel::<()>();
+            let worker = scope.spawn(|| {
+                let _running = running;
+                caught(|| token.run(work).unwrap_or_else(|Cancelled| Err(Error::Cancelled)))
+            });
+            let mut interrupt = None;
+            while finished.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if interrupt.is_none() {
+                    interrupt = Python::attach(|py| {
+                        py.check_signals()?;
+                        PyResult::Ok(())
+                    })
+                    .err();
+                }
+                if interrupt.is_some() {
+                    token.cancel();
+                }
+            }
+            (worker.join().unwrap_or_else(|panic| Err(Error::Internal(message(&*panic)))), interrupt)
+        })
+    });
+    // Also if the work has just been completed: the user wants to stop.
+    interrupt.map_or(result, |interrupt| Err(interrupt.into()))
 }
 
 /// Panics, so that tests see what becomes of a panic.
@@ -34,13 +77,22 @@ pub(crate) fn _panic(py: Python<'_>) -> Result<(), Error> {
     detached(py, || panic!("for tests"))
 }
 
+/// Turns a panic into [`Error::Internal`].
+fn caught<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::Internal(message(&*panic))))
+}
+
+fn is_forked() -> bool {
+    std::process::id() != IMPORTED_BY.load(Ordering::Relaxed)
+}
+
 /// Runs `work` where rayon works: as is, or in a forked child in a pool of its own. Forked children are usually workers, one
 /// per core, so one thread is enough.
 fn in_pool<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    let process = std::process::id();
-    if process == IMPORTED_BY.load(Ordering::Relaxed) {
+    if !is_forked() {
         return work();
     }
+    let process = std::process::id();
     FORKED.with_borrow_mut(|pool| {
         if pool.as_ref().is_none_or(|(owner, _)| *owner != process) {
             let new =

@@ -5,19 +5,23 @@ use std::path::PathBuf;
 use clrs::batch::column_of;
 use clrs::clrs30::{Split, Version};
 use clrs::sampling::{FixedSet, Sampler};
-use clrs::{Array, Batch, Cells, Column, Kind, Probe, Stage, Trace, Trajectories, Trajectory};
+use clrs::{AnyAlgorithm, Array, Batch, Cells, Column, Kind, Probe, Spec, Stage, Trace, Trajectories, Trajectory};
 use clrs_store::generate::DatasetSpec;
+use clrs_store::memory::ensure_batch_fits;
 use clrs_store::{Header, OnExisting, Provenance, Set, SetWriter, tfds};
-use numpy::IntoPyArray;
+use clrs_web::document::Saved;
+use clrs_web::page;
 use numpy::ndarray::{ArrayD, IxDyn};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::algorithms::find;
-use crate::convert::{DataPoint, array_from_py, batch, feedback_to_py, sampler_options, spec_to_py};
+use crate::convert::{DataPoints, Lengths, array_from_py, batch, feedback_to_py, sampler_options, spec_to_py};
 use crate::error::Error;
-use crate::parallel::detached;
+use crate::parallel::{detached, interruptible};
 use crate::sampling::ensure_set_fits;
 
 /// Samples of one algorithm.
@@ -42,7 +46,7 @@ impl Samples {
     ) -> Result<Samples, Error> {
         let sampler = Sampler::new(find(algorithm)?, size, seed, &sampler_options(options)?)?;
         ensure_set_fits(algorithm, size, count, options)?;
-        let trajectories = detached(py, || Ok(FixedSet::new(sampler, count)?.into_trajectories()))?;
+        let trajectories = interruptible(py, || Ok(FixedSet::new(sampler, count)?.into_trajectories()))?;
         Ok(Samples { algorithm: algorithm.into(), trajectories })
     }
 
@@ -51,12 +55,12 @@ impl Samples {
     fn from_feedback(
         py: Python<'_>,
         algorithm: &str,
-        inputs: Vec<DataPoint>,
-        hints: Vec<DataPoint>,
-        outputs: Vec<DataPoint>,
-        lengths: Vec<f64>,
+        inputs: DataPoints,
+        hints: DataPoints,
+        outputs: DataPoints,
+        lengths: Lengths,
     ) -> Result<Samples, Error> {
-        let batch = batch(inputs, hints, outputs, lengths)?;
+        let batch = batch(inputs, hints, outputs, lengths.0)?;
         let trajectories = detached(py, || Ok(batch.to_trajectories()?))?;
         Ok(Samples { algorithm: algorithm.into(), trajectories })
     }
@@ -84,7 +88,7 @@ impl Samples {
         let DatasetSpec { spec, size, samples, seed, sampler_options, algorithm: found, .. } =
             DatasetSpec::of_benchmark(version, set);
         let sampler = Sampler::new(found, size, seed, &sampler_options)?;
-        let trajectories = detached(py, || Ok(FixedSet::new(sampler, samples)?.into_trajectories().with_spec(&spec)))?;
+        let trajectories = interruptible(py, || Ok(FixedSet::new(sampler, samples)?.into_trajectories().with_spec(&spec)))?;
         Ok(Samples { algorithm: algorithm.into(), trajectories })
     }
 
@@ -113,6 +117,29 @@ impl Samples {
             Ok(())
         })?;
         Ok(path)
+    }
+
+    /// Pickles as columns of the engine's types, of all samples together.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Result<Pickled<'py>, Error> {
+        let restore = py.get_type::<Samples>().getattr(intern!(py, "restore"))?;
+        let extents = self.trajectories.iter().map(|sample| (sample.nodes(), sample.steps())).collect();
+        let columns = self.trajectories.columns().iter().map(|column| column_to_py(py, column)).collect();
+        Ok((restore, (self.algorithm.clone(), serde_json::to_string(self.trajectories.spec())?, extents, columns)))
+    }
+
+    /// Restores pickled samples: the spec as JSON, nodes and steps of each sample, and a column per probe.
+    #[staticmethod]
+    fn restore(
+        algorithm: String,
+        spec: &str,
+        extents: Vec<(usize, usize)>,
+        columns: Vec<Bound<'_, PyAny>>,
+    ) -> Result<Samples, Error> {
+        let damaged = |reason: &dyn std::fmt::Display| Error::Pickle(reason.to_string());
+        let spec: Spec = serde_json::from_str(spec).map_err(|error| damaged(&error))?;
+        let columns = columns.iter().map(column_from_py).collect::<Option<_>>().ok_or_else(|| damaged(&"not a column"))?;
+        let trajectories = Trajectories::from_columns(spec, extents, columns).map_err(|error| damaged(&error))?;
+        Ok(Samples { algorithm, trajectories })
     }
 
     /// The probes.
@@ -155,11 +182,15 @@ impl Samples {
     fn feedback<'py>(&self, py: Python<'py>, indices: Option<Vec<usize>>, min_steps: usize) -> Result<Bound<'py, PyAny>, Error> {
         let indices = indices.unwrap_or_else(|| (0..self.trajectories.len()).collect());
         let samples = indices.into_iter().map(|index| self.sample(index)).collect::<PyResult<Vec<_>>>()?;
-        let batch = detached(py, || Ok(Batch::new(&samples, min_steps)?))?;
+        let batch = detached(py, || {
+            ensure_batch_fits(&samples, min_steps)?;
+            Ok(Batch::new(&samples, min_steps)?)
+        })?;
         Ok(feedback_to_py(py, batch)?)
     }
 
-    /// Why outputs of a sample are incorrect: its own, or others, by name. `None` if they are correct.
+    /// Why outputs of a sample are incorrect: its own, or others, by name. `None` if they are correct. For algorithms that are not
+    /// built in, only its own are.
     #[pyo3(signature = (index, outputs))]
     fn check(&self, index: usize, outputs: Option<&Bound<'_, PyDict>>) -> Result<Option<String>, Error> {
         let sample = self.sample(index)?;
@@ -168,7 +199,13 @@ impl Samples {
             Some(outputs) => columns_of(sample, outputs)?,
         };
         let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
-        match find(&self.algorithm)?.check(sample.nodes(), &sample.stage(Stage::Input), &cells) {
+        let Some(algorithm) = self.built_in(sample) else {
+            let probes = sample.spec().iter().filter(|probe| probe.stage == Stage::Output);
+            let differs = |(_, (cells, own)): &(&Probe, (&Cells<'_>, Cells<'_>))| **cells != *own;
+            let found = probes.zip(cells.iter().zip(sample.stage(Stage::Output))).find(differs);
+            return Ok(found.map(|(probe, _)| format!("`{}` differs from the output of the algorithm", probe.name)));
+        };
+        match algorithm.check(sample.nodes(), &sample.stage(Stage::Input), &cells) {
             Ok(()) => Ok(None),
             Err(clrs::CheckError::Failed(failure)) => Ok(Some(failure.to_string())),
             Err(error) => Err(error.into()),
@@ -176,21 +213,27 @@ impl Samples {
     }
 
     /// A sample as the JSON of a trace. Samples of algorithms that are not built in have neither a problem nor source lines.
-    fn trace(&self, index: usize) -> Result<String, Error> {
+    fn trace(&self, py: Python<'_>, index: usize) -> Result<String, Error> {
         let sample = self.sample(index)?;
-        let trace = match find(&self.algorithm) {
-            Ok(algorithm) if sample.spec().same_probes(&algorithm.spec().into()) => {
-                Trace::record(algorithm, &algorithm.problem_json(sample.nodes(), &sample.stage(Stage::Input))?)?
-            }
-            _ => Trace::new(&self.algorithm, serde_json::Value::Null, sample, &[]),
-        };
-        Ok(serde_json::to_string(&trace)?)
+        interruptible(py, || {
+            let problem = |algorithm: &dyn AnyAlgorithm| algorithm.problem_json(sample.nodes(), &sample.stage(Stage::Input));
+            let trace = match self.built_in(sample) {
+                Some(algorithm) => Trace::record(algorithm, &problem(algorithm)?)?,
+                None => Trace::new(&self.algorithm, serde_json::Value::Null, sample, &[]),
+            };
+            Ok(serde_json::to_string(&trace)?)
+        })
     }
 }
 
 impl Samples {
     pub(crate) fn algorithm(&self) -> &str {
         &self.algorithm
+    }
+
+    /// The algorithm of a sample, if it is built in and has these probes.
+    fn built_in(&self, sample: Trajectory<'_>) -> Option<&'static dyn AnyAlgorithm> {
+        find(&self.algorithm).ok().filter(|algorithm| sample.spec().same_probes(&algorithm.spec().into()))
     }
 
     pub(crate) fn sample(&self, index: usize) -> PyResult<Trajectory<'_>> {
@@ -205,11 +248,13 @@ impl Samples {
 #[pyfunction]
 pub(crate) fn record(py: Python<'_>, algorithm: &str, problem: &str) -> Result<Samples, Error> {
     let found = find(algorithm)?;
-    let trajectories = detached(py, || {
+    let work = || {
         let mut recorder = found.recorder();
         found.record_json(problem, &mut recorder)?;
         Ok(recorder.into_trajectories())
-    })?;
+    };
+    // Runs on small problems end before a user could interrupt them.
+    let trajectories = if problem.len() < 4096 { detached(py, work)? } else { interruptible(py, work)? };
     Ok(Samples { algorithm: algorithm.into(), trajectories })
 }
 
@@ -217,6 +262,36 @@ pub(crate) fn record(py: Python<'_>, algorithm: &str, problem: &str) -> Result<S
 #[pyfunction]
 pub(crate) fn run<'py>(py: Python<'py>, algorithm: &str, problem: &str) -> Result<Bound<'py, PyAny>, Error> {
     record(py, algorithm, problem)?.feedback(py, None, 0)
+}
+
+/// A page of the explorer with a trace inside, which may have predictions; `trace` is its JSON.
+#[pyfunction]
+pub(crate) fn trace_page(trace: &str) -> Result<String, Error> {
+    let trace: Trace = serde_json::from_str(trace)?;
+    let saved = match find(&trace.algorithm) {
+        Ok(algorithm) => Saved::new(algorithm, trace),
+        Err(_) => Saved::unregistered(trace),
+    };
+    Ok(page::standalone(&saved))
+}
+
+/// The function that restores samples, and its arguments: see [`Samples::restore`].
+type Pickled<'py> = (Bound<'py, PyAny>, (String, String, Vec<(usize, usize)>, Vec<Bound<'py, PyAny>>));
+
+fn column_to_py<'py>(py: Python<'py>, column: &Column) -> Bound<'py, PyAny> {
+    match column {
+        Column::Scalar(cells) => PyArray1::from_slice(py, cells).into_any(),
+        Column::Node(cells) => PyArray1::from_slice(py, cells).into_any(),
+        Column::Class(cells) => PyArray1::from_slice(py, cells).into_any(),
+    }
+}
+
+fn column_from_py(array: &Bound<'_, PyAny>) -> Option<Column> {
+    fn cells<T: numpy::Element + Clone>(array: &Bound<'_, PyAny>) -> Option<Vec<T>> {
+        array.cast::<PyArray1<T>>().ok()?.try_readonly().ok()?.to_vec().ok()
+    }
+    let scalars = || cells(array).map(Column::Scalar);
+    scalars().or_else(|| cells(array).map(Column::Node)).or_else(|| cells(array).map(Column::Class))
 }
 
 fn values_to_py<'py>(py: Python<'py>, probe: &Probe, cells: Cells<'_>, sample: Trajectory<'_>) -> Bound<'py, PyAny> {
@@ -246,7 +321,7 @@ fn columns_of(sample: Trajectory<'_>, outputs: &Bound<'_, PyDict>) -> Result<Vec
     let column = |probe: &Probe| {
         let invalid = |reason: &str| Error::DataPoint { name: probe.name.to_string(), reason: reason.into() };
         let value = outputs.get_item(&*probe.name)?.ok_or_else(|| invalid("this output is missing"))?;
-        let array: Array = array_from_py(&value)?;
+        let array: Array = array_from_py(&probe.name, &value)?;
         let values = array.to_f64();
         let expected: usize = clrs::batch::row_shape(probe, sample.nodes()).iter().product();
         let column = if values.len() == expected {

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use clrs::RandomState;
 use clrs::sampling::{self, Sampler};
+use clrs::{Batch, RandomState};
 use clrs_store::memory::SampleMemory;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::algorithms::find;
 use crate::convert::{feedback_to_py, sampler_options};
 use crate::error::Error;
-use crate::parallel::detached;
+use crate::parallel::{detached, interruptible};
 
 /// Key and position of `numpy.random.RandomState.get_state()`.
 type State<'py> = (PyReadonlyArray1<'py, u32>, usize);
@@ -47,9 +47,6 @@ pub(crate) struct FixedSet {
     num_samples: usize,
 }
 
-/// Batches up to this size are drawn without an estimate of their memory, which takes longer than a usual batch.
-const SMALL_BATCH: usize = 4096;
-
 /// Rejects a number of samples that would not fit into memory.
 pub(crate) fn ensure_set_fits(
     algorithm: &str,
@@ -75,14 +72,22 @@ impl Origin {
         Ok(Origin { algorithm: algorithm.into(), length, random: random_state(state)?, options })
     }
 
-    /// Rejects a batch that would not fit into memory as dense arrays.
-    fn ensure_batch_fits(&self, py: Python<'_>, batch_size: usize) -> Result<(), Error> {
-        if batch_size <= SMALL_BATCH {
+    /// Rejects a batch that would not fit into memory as dense arrays, padded to at least `min_steps` steps.
+    fn ensure_batch_fits(&self, py: Python<'_>, batch_size: usize, min_steps: usize) -> Result<(), Error> {
+        // The estimate takes longer than a usual batch.
+        if self.is_quick(batch_size) && self.is_quick(batch_size.saturating_mul(min_steps / self.length)) {
             return Ok(());
         }
         let options = &sampler_options(self.options.bind(py))?;
         Ok(SampleMemory { algorithm: find(&self.algorithm)?, size: self.length, options }
-            .ensure_arrays_fit(batch_size as u128)?)
+            .ensure_arrays_fit(batch_size as u128, min_steps)?)
+    }
+
+    /// Whether samples are drawn before a user could lose patience, and fit into any memory: they need neither a thread that listens
+    /// for Ctrl-C nor an estimate of their memory. The longest runs take a number of steps that is quadratic in the size.
+    fn is_quick(&self, samples: usize) -> bool {
+        const MAX_CELLS: usize = 1 << 22;
+        samples.saturating_mul(self.length.saturating_pow(3)) <= MAX_CELLS
     }
 
     /// A sampler that continues from the state of the random stream.
@@ -108,7 +113,7 @@ impl FixedSet {
         let origin = Origin::new(algorithm, length, &state, options)?;
         let sampler = origin.sampler(py)?;
         ensure_set_fits(algorithm, length, num_samples, options)?;
-        let set = detached(py, || Ok(sampling::FixedSet::new(sampler, num_samples)?))?;
+        let set = interruptible(py, || Ok(sampling::FixedSet::new(sampler, num_samples)?))?;
         Ok(FixedSet { set: Mutex::new(set), origin, num_samples })
     }
 
@@ -124,22 +129,16 @@ impl FixedSet {
 
     /// All samples.
     fn all<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>, Error> {
-        self.origin.ensure_batch_fits(py, self.num_samples)?;
+        self.origin.ensure_batch_fits(py, self.num_samples, 0)?;
         let batch = detached(py, || Ok(lock(&self.set).all()?))?;
         Ok(feedback_to_py(py, batch)?)
     }
 
     /// `batch_size` samples, drawn with replacement.
     fn next<'py>(&self, py: Python<'py>, batch_size: usize) -> Result<Bound<'py, PyAny>, Error> {
-        self.origin.ensure_batch_fits(py, batch_size)?;
+        self.origin.ensure_batch_fits(py, batch_size, 0)?;
         let batch = detached(py, || Ok(lock(&self.set).next(batch_size)?))?;
         Ok(feedback_to_py(py, batch)?)
-    }
-
-    /// Largest number of steps of any sample.
-    #[getter]
-    fn max_steps(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.set).trajectories().max_steps())
     }
 
     /// Key and position of the random stream.
@@ -193,7 +192,7 @@ impl Stream {
     ) -> Result<Stream, Error> {
         let origin = Origin::new(algorithm, length, &state, options)?;
         let sampler = origin.sampler(py)?;
-        let stream = detached(py, || Ok(sampling::Stream::track_max_steps(sampler)?))?;
+        let stream = interruptible(py, || Ok(sampling::Stream::track_max_steps(sampler)?))?;
         Ok(Stream { stream: Mutex::new(stream), origin })
     }
 
@@ -205,8 +204,12 @@ impl Stream {
 
     /// The next `batch_size` samples.
     fn next<'py>(&self, py: Python<'py>, batch_size: usize) -> Result<Bound<'py, PyAny>, Error> {
-        self.origin.ensure_batch_fits(py, batch_size)?;
-        let batch = detached(py, || Ok(lock(&self.stream).next(batch_size)?))?;
+        self.origin.ensure_batch_fits(py, batch_size, self.max_steps(py).unwrap_or(0))?;
+        let batch = if self.origin.is_quick(batch_size) {
+            detached(py, || Ok(lock(&self.stream).next(batch_size)?))?
+        } else {
+            interruptible(py, || UnfinishedBatch::new(lock(&self.stream)).draw(batch_size))?
+        };
         Ok(feedback_to_py(py, batch)?)
     }
 
@@ -233,5 +236,33 @@ impl Stream {
         let random = random_state(&state)?;
         py.detach(|| *lock(&self.stream).random() = random);
         Ok(())
+    }
+}
+
+/// A batch that is being drawn. If that is interrupted, the stream goes back to where it was, before another thread draws from it.
+struct UnfinishedBatch<'s> {
+    stream: MutexGuard<'s, sampling::Stream>,
+    /// `None` when the batch is complete.
+    before: Option<RandomState>,
+}
+
+impl<'s> UnfinishedBatch<'s> {
+    fn new(mut stream: MutexGuard<'s, sampling::Stream>) -> UnfinishedBatch<'s> {
+        let before = Some(stream.random().clone());
+        UnfinishedBatch { stream, before }
+    }
+
+    fn draw(mut self, batch_size: usize) -> Result<Batch, Error> {
+        let batch = self.stream.next(batch_size)?;
+        self.before = None;
+        Ok(batch)
+    }
+}
+
+impl Drop for UnfinishedBatch<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            *self.stream.random() = before;
+        }
     }
 }

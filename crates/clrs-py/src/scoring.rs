@@ -3,20 +3,16 @@
 use clrs::{Array, Batch, score};
 use pyo3::prelude::*;
 
-use crate::convert::{DataPoint, batch};
+use crate::convert::{DataPoint, DataPoints, Lengths, batch};
 use crate::error::Error;
 use crate::parallel::detached;
 
 /// The names and scores of outputs, and their mean.
 #[pyfunction]
-pub(crate) fn evaluate(
-    py: Python<'_>,
-    outputs: Vec<DataPoint>,
-    predictions: Vec<DataPoint>,
-) -> Result<(Vec<(String, f64)>, f64), Error> {
-    let truth = batch(Vec::new(), Vec::new(), outputs, Vec::new())?;
-    ensure_same_types(&truth, &predictions)?;
-    let scores = detached(py, || Ok(score::evaluate(&truth, &by_name(&predictions))?))?;
+pub(crate) fn evaluate(py: Python<'_>, outputs: DataPoints, predictions: DataPoints) -> Result<(Vec<(String, f64)>, f64), Error> {
+    let truth = batch(DataPoints::default(), DataPoints::default(), outputs, Vec::new())?;
+    ensure_same_types(&truth, &predictions.0)?;
+    let scores = detached(py, || Ok(score::evaluate(&truth, &by_name(&predictions.0))?))?;
     Ok((scores.outputs, scores.score))
 }
 
@@ -25,13 +21,13 @@ pub(crate) fn evaluate(
 #[pyfunction]
 pub(crate) fn evaluate_hints(
     py: Python<'_>,
-    hints: Vec<DataPoint>,
-    lengths: Vec<f64>,
-    predictions: Vec<Vec<DataPoint>>,
+    hints: DataPoints,
+    lengths: Lengths,
+    predictions: Vec<DataPoints>,
 ) -> Result<Vec<(String, f64, Vec<f64>)>, Error> {
-    let truth = batch(Vec::new(), hints, Vec::new(), lengths)?;
-    predictions.iter().try_for_each(|predictions| ensure_same_types(&truth, predictions))?;
-    let by_step: Vec<_> = predictions.iter().map(|predictions| by_name(predictions)).collect();
+    let truth = batch(DataPoints::default(), hints, DataPoints::default(), lengths.0)?;
+    predictions.iter().try_for_each(|predictions| ensure_same_types(&truth, &predictions.0))?;
+    let by_step: Vec<_> = predictions.iter().map(|predictions| by_name(&predictions.0)).collect();
     let scores = detached(py, || Ok(score::evaluate_hints(&truth, &by_step)?))?;
     Ok(scores.into_iter().map(|hint| (hint.name, hint.score, hint.per_step)).collect())
 }

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use clrs::AnyAlgorithm;
 use clrs::clrs30::Split;
+use clrs::sampling::Sampler;
 use clrs_nn::config::data_source::DataSource;
 use clrs_nn::config::fields::fields;
 use clrs_nn::config::recipe::SHIPPED;
@@ -17,14 +19,16 @@ use clrs_nn::run::directory::{self, RunDir, RunLock};
 use clrs_nn::train::plan::TrainPlan;
 use clrs_nn::train::trainer::{self, Event, StepReport, StopReason, TrainError, ValidationReport};
 use clrs_nn::{Recipe, Registries};
+use clrs_store::memory::SampleMemory;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::algorithms::find;
 use crate::convert::{array_to_py, sampler_options, type_name};
 use crate::error::Error;
 use crate::model::{Named, Points, named, to_py};
 use crate::model_error::SettingError;
-use crate::parallel::detached;
+use crate::parallel::{detached, interruptible};
 
 /// Texts of the shipped recipes, by name.
 #[pyfunction]
@@ -118,14 +122,6 @@ fn notify(callback: Option<&Py<PyAny>>, event: &Event<'_>, failed: &mut Option<E
     }
 }
 
-/// Runs the handlers of signals, of which that of Ctrl-C raises.
-fn check_signals() -> PyResult<()> {
-    Python::attach(|py| {
-        py.check_signals()?;
-        Ok(())
-    })
-}
-
 fn plan(recipe: Recipe) -> Result<TrainPlan, Error> {
     Ok(TrainPlan::new(recipe, &Registries::builtin())?)
 }
@@ -148,7 +144,7 @@ impl Trainer {
     #[new]
     fn new(py: Python<'_>, recipe: &str) -> Result<Trainer, Error> {
         let recipe = Recipe::parse(recipe, &[])?;
-        let trainer = detached(py, || Ok(trainer::Trainer::new(plan(recipe)?, &Device::flex())?))?;
+        let trainer = interruptible(py, || Ok(trainer::Trainer::new(plan(recipe)?, &Device::flex())?))?;
         Ok(Trainer { trainer: Mutex::new(trainer), process: std::process::id() })
     }
 
@@ -163,7 +159,7 @@ impl Trainer {
 
     /// Evaluates the current parameters on the validation sets and returns the report as JSON.
     fn validate(&self, py: Python<'_>) -> Result<String, Error> {
-        let report: ValidationReport = detached(py, || Ok(self.lock().validate()?))?;
+        let report: ValidationReport = interruptible(py, || Ok(self.lock().validate()?))?;
         json(&report)
     }
 
@@ -226,8 +222,7 @@ impl TrainedModel {
     }
 
     /// Name, location, type and decisions of every output of a batch.
-    fn predict<'py>(&self, py: Python<'py>, algorithm: &str, batch: Points<'py>) -> Result<Vec<PyPoint<'py>>, Error> {
-        let batch = batch.read()?;
+    fn predict<'py>(&self, py: Python<'py>, algorithm: &str, batch: Points) -> Result<Vec<PyPoint<'py>>, Error> {
         let predicted = detached(py, || Ok(self.0.predict(algorithm, &batch.dense())?))?;
         let point = |(probe, array): (clrs::Probe, clrs::Array)| {
             (probe.name.to_string(), probe.location.name(), type_name(probe.kind), array_to_py(py, array))
@@ -249,29 +244,18 @@ impl TrainedModel {
         trajectories: Vec<usize>,
         reuse: bool,
     ) -> Result<(String, String, Vec<String>), Error> {
-        let set = set.read(&self.0)?;
+        let of = self.0.task(algorithm)?.algorithm;
+        let set = set.read(&self.0, find(of.name())?)?;
         let steps: Steps = steps.parse()?;
         let options = EvalOptions::default().batch_size(batch_size).steps(steps).hints(hints).trajectories(trajectories);
         let name = set.to_string();
-        let (report, traces) = detached(py, || {
+        let (report, traces) = interruptible(py, || {
             if reuse && let Some(report) = self.0.stored(algorithm, &set, &options) {
                 return Ok((report, Vec::new()));
             }
             let samples = self.0.load(algorithm, &set)?;
-            let mut failed = None;
-            let mut progress = |_| match check_signals() {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
-                }
-            };
-            let report = self.0.evaluate_samples(algorithm, &samples, &options, &mut progress);
-            if let Some(error) = failed {
-                return Err(error.into());
-            }
-            let report: EvalReport = report?;
-            let of = self.0.task(algorithm)?.algorithm;
+            let report: EvalReport =
+                self.0.evaluate_samples(algorithm, &samples, &options, &mut |_| ControlFlow::Continue(()))?;
             let trace = |predicted: &clrs_nn::eval::trajectories::PredictedTrajectory| {
                 json(&predicted.trace(of, samples.get(predicted.sample))?)
             };
@@ -308,10 +292,16 @@ pub(crate) enum PyEvalSet<'py> {
 }
 
 impl PyEvalSet<'_> {
-    fn read(&self, model: &trained::TrainedModel) -> Result<EvalSet, Error> {
+    /// Checks options and memory before any work.
+    fn read(&self, model: &trained::TrainedModel, algorithm: &'static dyn AnyAlgorithm) -> Result<EvalSet, Error> {
         match self {
-            PyEvalSet::Sampled { size, count, seed, options } => {
-                Ok(EvalSet::Sampled { size: *size, count: *count, seed: *seed, options: sampler_options(options)? })
+            &PyEvalSet::Sampled { size, count, seed, ref options } => {
+                let options = sampler_options(options)?;
+                Sampler::new(algorithm, size, seed, &options)?;
+                let set = EvalSet::Sampled { size, count, seed, options: options.clone() };
+                let count = set.count(algorithm).map_err(EvalError::from)?;
+                SampleMemory { algorithm, size, options: &options }.ensure_recordings_fit(count as u128)?;
+                Ok(set)
             }
             PyEvalSet::Fixed { data, split } => {
                 let data = data.as_ref().map(|data| data.parse::<DataSource>()).transpose()?;

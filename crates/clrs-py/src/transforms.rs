@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clrs::Batch;
 use clrs::transform::{self, Chunk};
+use clrs::{ArrayData, Batch};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::convert::{DataPoint, array_from_py, array_to_py, batch, data_points_to_py};
+use crate::convert::{DataPoints, Lengths, array_from_py, array_to_py, batch, data_points_to_py};
 use crate::error::Error;
 use crate::parallel::detached;
 
@@ -17,7 +17,13 @@ use crate::parallel::detached;
 pub(crate) fn cyclic_permutation<'py>(pointers: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>), Error> {
     let py = pointers.py();
     let invalid = || Error::DataPoint { name: "pointers".into(), reason: "a pointer is not a node".into() };
-    let (cycle, first) = transform::cyclic_permutation(&array_from_py(pointers)?).ok_or_else(invalid)?;
+    let mut array = array_from_py("pointers", pointers)?;
+    if !matches!(array.data, ArrayData::I64(_)) {
+        #[expect(clippy::cast_possible_truncation, reason = "compared afterwards")]
+        let node = |&value: &f64| (value as i64 as f64 == value).then_some(value as i64);
+        array.data = ArrayData::I64(array.to_f64().iter().map(node).collect::<Option<_>>().ok_or_else(invalid)?);
+    }
+    let (cycle, first) = transform::cyclic_permutation(&array).ok_or_else(invalid)?;
     Ok((array_to_py(py, cycle), array_to_py(py, first)))
 }
 
@@ -58,14 +64,8 @@ impl Chunks {
     }
 
     /// Adds a batch.
-    fn push(
-        &self,
-        inputs: Vec<DataPoint>,
-        hints: Vec<DataPoint>,
-        outputs: Vec<DataPoint>,
-        lengths: Vec<f64>,
-    ) -> Result<(), Error> {
-        self.queue.push(batch(inputs, hints, outputs, lengths)?);
+    fn push(&self, inputs: DataPoints, hints: DataPoints, outputs: DataPoints, lengths: Lengths) -> Result<(), Error> {
+        self.queue.push(batch(inputs, hints, outputs, lengths.0)?);
         Ok(())
     }
 

@@ -28,7 +28,8 @@ def clrs():
 @pytest.fixture(scope="module", autouse=True)
 def unregister():
     """Removes the algorithms that tests and documentation register."""
-    tables = (clrs_rs.specs._SPECS, clrs_rs.CLRS_30_ALGS_SETTINGS, clrs_rs.samplers.SAMPLERS, vars(clrs_rs.algorithms))
+    checks = clrs_rs.extension._CHECKS
+    tables = (clrs_rs.specs._SPECS, clrs_rs.CLRS_30_ALGS_SETTINGS, clrs_rs.samplers.SAMPLERS, vars(clrs_rs.algorithms), checks)
     before = [set(table) for table in tables]
     yield
     for table, names in zip(tables, before, strict=True):

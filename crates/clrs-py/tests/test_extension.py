@@ -125,10 +125,41 @@ def test_traces_show_the_steps():
     trace = run.trace()
     assert trace.problem is None
     assert trace.hints["smallest"].tolist() == run.hints["smallest"].tolist()
-    assert "step 3 of 3" in trace._repr_html_()
-    # There is no checker for it.
-    with pytest.raises(NotImplementedError):
-        run.check()
+    assert "selection_sort: 4 nodes, 3 steps" in trace._repr_html_()
+
+
+def test_problems_of_algorithms_in_python_are_their_arguments():
+    trace = clrs_rs.trace("selection_sort", {"A": [0.5, 0.1, 0.3], "k": 2.0})
+    assert trace.inputs["key"].tolist() == [0.5, 0.1, 0.3]
+    assert trace.hints["phase"].tolist() == [0, 1]
+    with pytest.raises(clrs_rs.errors.InvalidProblemError, match="its problems have the arguments of the algorithm: A, k"):
+        clrs_rs.trace("selection_sort", {"key": [0.5, 0.1, 0.3]})
+    assert clrs_rs.check("selection_sort", {"A": [0.5, 0.1, 0.3], "k": 2.0}, trace.outputs)
+
+
+def test_checks_of_algorithms_in_python():
+    run = clrs_rs.sample("selection_sort", n=4, batch=1, seed=3)[0]
+    assert run.check()
+    wrong = {name: np.roll(values, 1) for name, values in run.outputs.items()}
+    assert "differs from the output of the algorithm" in run.check(wrong).reason
+
+    def check(inputs, outputs):
+        return None if len(outputs["pred"]) == len(inputs["key"]) else "too short"
+
+    clrs_rs.register_algorithm("checked_sort", SPEC, selection_sort, SelectionSampler, check=check)
+    run = clrs_rs.sample("checked_sort", n=4, batch=1, seed=3)[0]
+    assert run.check() and run.check({"pred": [0, 0, 0, 0]})
+    assert run.check({"pred": [0]}) == clrs_rs.CheckResult(False, "too short")
+
+
+def test_recipes_are_for_algorithms_of_the_engine():
+    for call in (
+        lambda: clrs_rs.Model("selection_sort"),
+        lambda: clrs_rs.recipe(algorithms=["bfs", "selection_sort"]),
+        lambda: clrs_rs.train(out="never", algorithms=["selection_sort"]),
+    ):
+        with pytest.raises(clrs_rs.errors.UnknownAlgorithmError, match="`selection_sort` is written in Python.*BaselineModel"):
+            call()
 
 
 def test_samplers_of_the_package_can_be_derived_from():

@@ -123,15 +123,15 @@ def test_what_is_wrong_is_said_in_words():
     for wrong, message in cases:
         with pytest.raises(errors.DataPointError, match=message):
             model.feedback(0, wrong)
-    with pytest.raises(errors.ModelError, match="`algorithm_index` must be from 0 to 0, not 1"):
+    with pytest.raises(errors.ArgumentError, match="`algorithm_index` must be from 0 to 0, not 1"):
         model.feedback(0, batch, 1)
     with pytest.raises(ValueError, match="`encode_hints=True`, `decode_hints=False` is invalid"):
         make(spec, batch, decode_hints=False)
     with pytest.raises(errors.ModelError, match="unknown processor `mpn`; did you mean `mpnn`"):
         make(spec, batch, processor="mpn")
-    with pytest.raises(errors.ModelError, match="`hidden` must be at least 1, not 0"):
+    with pytest.raises(errors.ArgumentError, match="`hidden_dim` must be at least 1, not 0"):
         make(spec, batch, hidden_dim=0)
-    with pytest.raises(errors.ModelError, match="hint_repred_mode"):
+    with pytest.raises(errors.ArgumentError, match="hint_repred_mode"):
         make(spec, batch, hint_repred_mode="softer")
     with pytest.raises(TypeError, match="get_processor_factory"):
         clrs.models.BaselineModel(spec, batch, lambda size: None)
@@ -265,6 +265,9 @@ def test_chunks_train_and_continue_where_they_were_cut():
         chunked.predict(0, batch.features)
     with pytest.raises(NotImplementedError):
         chunked.verbose_loss(batch, None)
+    for index, message in ((0, "must be a pair, not 0"), ((-1, 0), r"\[0\]` must be at least 0"), ((1.7, 0), "must be an integer")):
+        with pytest.raises(errors.ArgumentError, match=message):
+            chunked.feedback(0, next(chunks(8)), index)
     with pytest.raises(errors.DataPointError, match="a chunk needs at least 2 rows"):
         chunked.feedback(1, next(chunks(1)), (3, 0))
 

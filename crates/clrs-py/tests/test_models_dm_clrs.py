@@ -187,13 +187,15 @@ def test_updates_of_several_algorithms_equal_those_of_dm_clrs(freeze):
     for index in (1, 0, 2):
         _, gradients = theirs.compute_grad(KEY, found[index][0], index)
         before = flat(ours.params)
+        own = flat(ours.compute_grad(None, found[index][0], index)[1])
         loss = ours.feedback(None, found[index][0], index)
         np.testing.assert_allclose(loss, theirs.feedback(KEY, found[index][0], index), rtol=1e-4)
         assert_same_update(ours.params, theirs.params, gradients)
         moved = {name for name, value in flat(ours.params).items() if not np.array_equal(value, before[name])}
-        # A gradient may be zero for us, and a rounding error for dm-clrs.
-        assert moved <= {name for name, value in flat(theirs.params).items() if not np.array_equal(value, before[name])}
         assert all(f"/algo_{index}_" in name or "clrs_processor" in name for name in moved)
+        # A gradient may be zero for one of them, and a rounding error for the other.
+        moved = {name for name in moved if np.abs(own[name]).max() > 1e-5 * max(np.abs(value).max() for value in own.values())}
+        assert moved <= {name for name, value in flat(theirs.params).items() if not np.array_equal(value, before[name])}
         ours.params, ours.opt_state = theirs.params, theirs.opt_state
     # Accumulated over two of the three, and then without any gradient.
     for _ in range(3):

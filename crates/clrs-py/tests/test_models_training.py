@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,7 +29,7 @@ def test_recipes_are_mappings_and_refuse_what_they_do_not_know():
         clrs_rs.recipe(hidden=0)
     with pytest.raises(errors.RecipeError, match="unknown recipe `paper`"):
         clrs_rs.recipe("paper")
-    with pytest.raises(errors.RecipeError, match="unknown algorithm `bsf`; did you mean `bfs`"):
+    with pytest.raises(errors.UnknownAlgorithmError, match="unknown algorithm `bsf`; did you mean `bfs`"):
         clrs_rs.Model("bsf")
     with pytest.raises(errors.RecipeError, match="unknown processor `mpn`"):
         clrs_rs.Model("bfs", processor="mpn")
@@ -51,7 +52,8 @@ def test_a_model_trains_in_memory_and_is_evaluated():
     assert [task.algorithm for task in steps[0].tasks] == ["bfs", "insertion_sort"] and steps[0].loss > 0
     assert report.best == max(((v.step, v.score) for v in validations), key=lambda best: best[1])
     assert model.train(callback=lambda event: False).reason == "stopped"
-    assert model.step == 7
+    assert model.train(callback=lambda event: np.bool_(False)).reason == "stopped"
+    assert model.step == 8
     reports = model.evaluate(sizes=[6, 8], count=3, hints=True, trajectories=[0, 2])
     assert [(report.algorithm, report.set) for report in reports] == [
         ("bfs", "n=6"), ("bfs", "n=8"), ("insertion_sort", "n=6"), ("insertion_sort", "n=8"),
@@ -153,3 +155,12 @@ except KeyboardInterrupt:
     state = json.loads((tmp_path / "run" / "status.json").read_text())
     assert state["status"] == "stopped" and state["step"] >= 1
     assert clrs_rs.open_run(tmp_path / "run", "last").step == state["step"]
+
+
+def test_an_evaluation_does_not_create_a_deleted_run_again(tmp_path):
+    run = tmp_path / "run"
+    clrs_rs.train(out=run, algorithms=["bfs"], hidden=4, lengths=[4], batch_size=2, val_samples=2, steps=1)
+    model = clrs_rs.open_run(run)
+    shutil.rmtree(run)
+    assert model.evaluate(sizes=[4], count=2)[0].samples == 2
+    assert not run.exists()

@@ -21,8 +21,10 @@ def test_notebooks_run(path, tmp_path):
     outputs = [output for cell in code for output in cell.outputs if output.output_type in ("execute_result", "display_data")]
     # Objects that show themselves as HTML do.
     for output in outputs:
-        if "Trace(" in output.data["text/plain"] or "EvalReport(" in output.data["text/plain"]:
+        if "EvalReport(" in output.data["text/plain"]:
             assert "<table" in output.data["text/html"]
+        elif "Trace(" in output.data["text/plain"]:
+            assert "<iframe srcdoc=" in output.data["text/html"]
 
 
 def test_notebooks_are_listed_and_have_no_outputs():

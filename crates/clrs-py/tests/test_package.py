@@ -250,3 +250,8 @@ def test_the_version_is_that_of_the_crate():
     root = pathlib.Path(__file__).parents[3]
     manifest = tomllib.loads((root / "Cargo.toml").read_text())
     assert clrs_rs.__version__ == manifest["workspace"]["package"]["version"]
+
+
+def test_internals_are_an_attribute_after_the_import():
+    code = "import clrs_rs as clrs; clrs._src.probing.initialize; assert not hasattr(clrs, 'nothing')"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -90,7 +90,7 @@ def test_checks_accept_any_correct_answer():
         ("`min`: this output is missing", {"key": [1.0]}, {}),
         ("`min`: 2 values, expected 3", {"key": [1.0, 2.0, 3.0]}, {"min": [0, 1]}),
         ("`min`: a value is invalid", {"key": [1.0, 2.0, 3.0]}, {"min": [0.5, 0.5, 0.0]}),
-        ("unknown field `keys`", {"keys": [1.0]}, {"min": 0}),
+        ("it has no `keys`, but `key`", {"keys": [1.0]}, {"min": 0}),
         ("not finite", {"key": [np.inf]}, {"min": 0}),
     ],
 )
@@ -111,21 +111,9 @@ def test_traces_are_documents(name):
     assert len(trace.step_lines) == trace.steps
     assert json.loads(trace.to_json())["problem"] == trace.problem
     assert clrs_rs.trace(name, trace.problem).to_json() == trace.to_json()
-    html = trace._repr_html_()
-    assert html.count("<details") == trace.steps + 2
-    assert "<script" not in html
 
 
 def test_traces_are_those_of_the_program():
     arguments = ["trace", "bfs", "-n", "5", "--set", "graph=tree", "--seed", "1", "--json"]
     printed = subprocess.run([sys.executable, "-m", "clrs_rs", *arguments], check=True, capture_output=True, text=True).stdout
     assert json.loads(printed) == json.loads(clrs_rs.trace("bfs", n=5, seed=1, graph="tree").to_json())
-
-
-def test_the_page_marks_what_changed_and_escapes_names():
-    trace = clrs_rs.trace("insertion_sort", {"key": [2, 1]})
-    assert '<td class="changed">1</td>' in trace._repr_html_()
-    assert clrs_rs.sample("insertion_sort", n=4, batch=1)[0]._repr_html_().startswith("<style>")
-    document = json.loads(trace.to_json())
-    document["algorithm"] = "<b>&"
-    assert "&lt;b&gt;&amp;" in clrs_rs.Trace(json.dumps(document))._repr_html_()

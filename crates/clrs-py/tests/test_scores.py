@@ -131,3 +131,21 @@ def test_predictions_are_found_by_their_keys():
     wrong = clrs_rs.DataPoint("pi", outputs[0].location, outputs[0].type_, (outputs[0].data + 1) % 5)
     renamed = clrs_rs.DataPoint("x", outputs[0].location, outputs[0].type_, outputs[0].data)
     assert clrs_rs.evaluate(outputs, {"pi": renamed, "other": wrong})["score"] == 1.0
+
+
+@pytest.mark.parametrize("order", ["F", "transposed", "reversed", "strided"])
+def test_scores_do_not_depend_on_the_order_of_arrays_in_memory(order):
+    def reordered(array):
+        if order == "F":
+            return np.asfortranarray(array)
+        if order == "transposed":
+            return np.ascontiguousarray(array.T).T
+        if order == "reversed":
+            return np.ascontiguousarray(array[::-1])[::-1]
+        return np.repeat(array, 2, axis=-1)[..., ::2]
+
+    sampler, _ = clrs_rs.build_sampler("floyd_warshall", 5, seed=1, length=6)
+    feedback = sampler.next(4)
+    points = [clrs_rs.DataPoint(point.name, point.location, point.type_, reordered(point.data)) for point in feedback.outputs]
+    assert clrs_rs.evaluate(feedback.outputs, {point.name: point for point in points})["score"] == 1.0
+    assert clrs_rs.evaluate(points, {point.name: point for point in feedback.outputs})["score"] == 1.0

@@ -89,6 +89,9 @@ def test_predictions_are_formatted():
     example = text.format(first, predicted=second)
     assert example.question == text.format(first).question
     assert example.answer == text.format(second).answer
+    (larger,) = clrs_rs.sample("bfs", n=7, batch=1)
+    with pytest.raises(text_error(), match="the prediction has 7 nodes, the sample 6"):
+        text.format(first, predicted=larger)
 
 
 def test_questions_are_parsed_into_problems():
@@ -165,7 +168,7 @@ def test_errors_name_what_is_wrong():
         text.generator({})
     with pytest.raises(clrs_rs.errors.UnknownAlgorithmError):
         text.generator({"bsf": [4]})
-    with pytest.raises(text_error(), match="size 0"):
+    with pytest.raises(clrs_rs.errors.ArgumentError, match=r"`algos_and_lengths\['bfs'\]\[0\]` must be at least 1, not 0"):
         text.generator({"bfs": [0]})
 
 

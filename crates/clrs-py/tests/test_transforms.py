@@ -105,7 +105,7 @@ def test_permutation_matrices(clrs):
 
 
 def test_invalid_transforms_are_errors():
-    with pytest.raises(clrs_rs.errors.TransformError, match="length of a chunk is 0"):
+    with pytest.raises(clrs_rs.errors.ArgumentError, match="`chunk_length` must be at least 1, not 0"):
         next(clrs_rs.chunkify(batches(clrs_rs, "bfs")[1], 0))
     with pytest.raises(ValueError, match="not a node"):
         clrs_rs.predecessor_to_cyclic_predecessor_and_first([0, 5])

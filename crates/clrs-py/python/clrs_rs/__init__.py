@@ -3,8 +3,12 @@
 ``import clrs_rs as clrs`` replaces ``import clrs``; docs/migration.md of the repository lists the differences.
 """
 
+import importlib
+from typing import Any
+
 from clrs_rs import algorithms, clrs_text, decoders, errors, evaluation, models, probing, processors, samplers, specs, text
 from clrs_rs._core import __version__
+from clrs_rs._recipe import Recipe, recipe, recipes
 from clrs_rs.dataset import (
     chunkify,
     create_chunked_dataset,
@@ -17,6 +21,7 @@ from clrs_rs.extension import register_algorithm
 from clrs_rs.predicted import PredictedTrajectory
 from clrs_rs.probing import DataPoint, predecessor_to_cyclic_predecessor_and_first
 from clrs_rs.processors import get_processor_factory
+from clrs_rs.reports import EvalReport, HintScore, StepReport, TaskUpdate, TrainReport, ValidationReport
 from clrs_rs.samplers import (
     CLRS30,
     Features,
@@ -42,22 +47,7 @@ from clrs_rs.specs import (
     Type,
 )
 from clrs_rs.traces import Trace
-from clrs_rs.training import (
-    EvalReport,
-    HintScore,
-    Model,
-    Recipe,
-    StepReport,
-    TaskUpdate,
-    TrainedModel,
-    TrainReport,
-    ValidationReport,
-    evaluate_run,
-    open_run,
-    recipe,
-    recipes,
-    train,
-)
+from clrs_rs.training import Model, TrainedModel, evaluate_run, open_run, train
 
 __all__ = [
     "ALGO_IDX_INPUT_NAME",
@@ -126,3 +116,10 @@ __all__ = [
     "trace",
     "train",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # dm-clrs has it as an attribute after `import clrs`.
+    if name == "_src":
+        return importlib.import_module("clrs_rs._src")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

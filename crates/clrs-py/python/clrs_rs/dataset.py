@@ -2,10 +2,11 @@
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from clrs_rs import _core
+from clrs_rs import _arguments, _core
+from clrs_rs.errors import ArgumentTypeError
 from clrs_rs.probing import DataPoint
 from clrs_rs.samplers import Features, FeaturesChunked, Feedback
 from clrs_rs.specs import SPECS, Spec
@@ -40,10 +41,8 @@ class Dataset:
     """
 
     def __init__(self, samples: _core.Samples, batch_size: int) -> None:
-        if batch_size < 1:
-            raise ValueError(f"`batch_size` is {batch_size}; it must be at least 1")
         self._samples = samples
-        self._batch_size = batch_size
+        self._batch_size = _arguments.integer("batch_size", batch_size, 1)
 
     def __iter__(self) -> Iterator[Feedback]:
         indices = itertools.cycle(range(len(self._samples)))
@@ -82,7 +81,7 @@ def create_dataset(
     >>> next(dataset.as_numpy_iterator()).outputs[0].data.shape
     (4, 16)
     """
-    folder = os.fspath(folder)
+    folder = _arguments.path("folder", folder)
     samples = open_samples(folder, algorithm, split)
     if not _is_tfds(folder):
         samples = samples.records(split)
@@ -93,6 +92,7 @@ def create_dataset(
 
 def open_samples(folder: str, algorithm: str, split: str) -> _core.Samples:
     """The samples of a set of the store, of TensorFlow Datasets, or of the benchmark."""
+    algorithm, split = _arguments.text("algorithm", algorithm), _arguments.text("split", split)
     if folder.split("@")[0] == "clrs30" and not os.path.exists(folder):
         return _core.Samples.benchmark(folder, algorithm, split)
     if _is_tfds(folder):
@@ -125,8 +125,10 @@ def chunkify(dataset: Iterator[Feedback], chunk_length: int) -> Iterator[Feedbac
     array([[1, 0, 0, 0, 1],
            [1, 0, 0, 0, 1]])
     """
-    chunks = _core.Chunks(chunk_length)
-    for features, outputs in dataset:
+    chunks = _core.Chunks(_arguments.integer("chunk_length", chunk_length, 1))
+    if not isinstance(dataset, Iterable):
+        raise ArgumentTypeError(f"`dataset` must be an iterator over Feedback, not {_arguments.describe(dataset)}")
+    for features, outputs in map(_arguments.feedback, dataset):
         chunks.push(features.inputs, features.hints, outputs, features.lengths)
         while (chunk := chunks.next()) is not None:
             inputs, hints, is_first, is_last, chunk_outputs = chunk

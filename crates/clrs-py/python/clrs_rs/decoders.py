@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clrs_rs.errors import DataPointError, UnknownProbeError
 from clrs_rs.probing import DataPoint
 from clrs_rs.specs import Spec, Type
 
@@ -31,6 +32,9 @@ def postprocess(
     >>> postprocess(spec, {"pi": np.array([[0.1, 2.0], [0.5, 0.2]])}, 0.1, 5, hard=True)["pi"].data
     array([1., 0.], dtype=float32)
     """
+    for name in preds:
+        if name not in spec:
+            raise UnknownProbeError(f"the spec has no probe `{name}`")
     return {name: _postprocess(name, spec[name], data, sinkhorn_temperature, sinkhorn_steps, hard) for name, data in preds.items()}
 
 
@@ -51,7 +55,7 @@ def _postprocess(
         if hard:
             data = _one_hot(xp, xp.argmax(data, -1), data.shape[-1])
     elif type_ != Type.SCALAR:
-        raise ValueError(f"`{name}` has the type {type_}, which no network predicts")
+        raise DataPointError(f"`{name}` has the type {type_}, which no network predicts")
     elif hard and hasattr(data, "at"):
         import jax
 
@@ -64,7 +68,8 @@ def log_sinkhorn(x: Any, steps: int, temperature: float, zero_diagonal: bool, no
 
     Gumbel noise is added with a key of JAX's random numbers; then logits must be arrays of JAX.
     """
-    assert x.ndim >= 2 and x.shape[-1] == x.shape[-2], f"square matrices expected, found {x.shape}"
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise DataPointError(f"square matrices expected, found {x.shape}")
     xp = _namespace(x)
     if noise_rng_key is not None:
         import jax

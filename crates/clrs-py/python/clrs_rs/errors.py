@@ -12,6 +12,8 @@ unknown algorithm `bsf`; did you mean `bfs`?
 """
 
 __all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
     "BatchError",
     "CheckpointError",
     "ClrsError",
@@ -19,10 +21,13 @@ __all__ = [
     "IgnoredOptionWarning",
     "InternalError",
     "InvalidProblemError",
+    "MissingFileError",
+    "MissingRunError",
     "ModelError",
     "OptionError",
     "RecipeError",
     "RunError",
+    "SampleError",
     "ScoreError",
     "StoreError",
     "TextError",
@@ -31,11 +36,20 @@ __all__ = [
     "TransformError",
     "UnknownAlgorithmError",
     "UnknownOptionError",
+    "UnknownProbeError",
 ]
 
 
 class ClrsError(Exception):
     """Base class of all exceptions of this package."""
+
+
+class ArgumentError(ClrsError, ValueError):
+    """An argument has a value that it cannot have."""
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument has a type that it cannot have."""
 
 
 class UnknownAlgorithmError(ClrsError, NotImplementedError):
@@ -54,12 +68,23 @@ class InvalidProblemError(ClrsError, ValueError):
     """An algorithm cannot run on the problem."""
 
 
-class BatchError(ClrsError, ValueError):
+class SampleError(ClrsError, RuntimeError):
+    """A distribution has no problem with the required properties, or none was found."""
+
+
+class BatchError(ClrsError, AssertionError, ValueError):
     """Samples do not form a batch."""
 
 
 class DataPointError(ClrsError, ValueError):
     """A ``DataPoint`` or a spec is malformed."""
+
+
+class UnknownProbeError(DataPointError, KeyError):
+    """A spec or a trajectory has no probe with the given name."""
+
+    # That of KeyError is in quotes.
+    __str__ = Exception.__str__
 
 
 class ModelError(ClrsError, ValueError):
@@ -78,6 +103,10 @@ class RunError(ClrsError, OSError):
     """A run directory cannot be created, read or written."""
 
 
+class MissingRunError(RunError, FileNotFoundError):
+    """A directory has no run, or not the checkpoint."""
+
+
 class TrainError(ClrsError, RuntimeError):
     """Training failed: the network diverged, or its data ended."""
 
@@ -86,12 +115,16 @@ class ScoreError(ClrsError, AssertionError, ValueError):
     """Predictions cannot be scored."""
 
 
-class TransformError(ClrsError, ValueError):
+class TransformError(ClrsError, AssertionError, ValueError):
     """A transform does not apply to a batch."""
 
 
 class StoreError(ClrsError, OSError):
     """A file or a directory cannot be read or written."""
+
+
+class MissingFileError(StoreError, FileNotFoundError):
+    """A file, a directory or a set does not exist."""
 
 
 class TooLargeError(ClrsError, MemoryError):

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clrs_rs import _core
+from clrs_rs import _arguments, _core
+from clrs_rs.errors import ArgumentTypeError, ScoreError
 from clrs_rs.probing import DataPoint
 from clrs_rs.specs import Location, OutputClass, Type
 
@@ -28,14 +29,23 @@ def evaluate(outputs: Sequence[DataPoint], predictions: Result) -> dict[str, Any
 
     Returns the score of every output, and their mean as ``score``. A cyclic permutation and its mask are scored as pointers.
     """
-    scores, mean = _core.evaluate(list(outputs), _points(predictions))
+    scores, mean = _core.evaluate(outputs, _points(predictions))
     return {**{name: np.float64(score) for name, score in scores}, "score": mean}
 
 
 def _points(predictions: Result) -> list[DataPoint]:
     """Predictions with the names that they are found by."""
-    items = predictions.items()
-    return [point if point.name == name else DataPoint(name, point.location, point.type_, point.data) for name, point in items]
+    if not isinstance(predictions, Mapping):
+        raise ArgumentTypeError(f"predictions must be a dict of DataPoints by name, not {_arguments.describe(predictions)}")
+    points = []
+    for name, point in predictions.items():
+        if not all(hasattr(point, attribute) for attribute in ("name", "location", "type_", "data")):
+            raise ArgumentTypeError(
+                f"the prediction of `{name}` must be a DataPoint, not {_arguments.describe(point)}; "
+                "`decoders.postprocess` turns logits into data points"
+            )
+        points.append(point if point.name == name else DataPoint(name, point.location, point.type_, point.data))
+    return points
 
 
 def evaluate_hints(hints: Sequence[DataPoint], lengths: Any, hint_preds: Sequence[Result]) -> dict[str, Any]:
@@ -43,9 +53,9 @@ def evaluate_hints(hints: Sequence[DataPoint], lengths: Any, hint_preds: Sequenc
 
     Returns the mean score of every hint over the steps of all samples, and its score at each step as ``NAME_along_time``.
     """
-    predictions = [_points(step) for step in hint_preds]
+    predictions = _arguments.items("hint_preds", hint_preds, lambda _, step: _points(step), "a list of predictions")
     scores: dict[str, Any] = {}
-    for name, score, per_step in _core.evaluate_hints(list(hints), np.asarray(lengths, float), predictions):
+    for name, score, per_step in _core.evaluate_hints(hints, lengths, predictions):
         scores[name] = np.float64(score)
         scores[name + "_along_time"] = np.array(per_step)
     return scores
@@ -53,10 +63,14 @@ def evaluate_hints(hints: Sequence[DataPoint], lengths: Any, hint_preds: Sequenc
 
 def fuse_perm_and_mask(perm: DataPoint, mask: DataPoint) -> DataPoint:
     """Opens a cyclic permutation at its first node, which then points to itself."""
-    assert (perm.type_, perm.location) == (Type.PERMUTATION_POINTER, Location.NODE), f"`{perm.name}` is not a permutation"
-    assert (mask.type_, mask.location) == (Type.MASK_ONE, Location.NODE), f"`{mask.name}` is not a one-hot mask"
-    assert mask.name == perm.name + "_mask", f"`{mask.name}` is not the mask of `{perm.name}`"
-    assert perm.data.shape == (*mask.data.shape, mask.data.shape[-1]), f"`{perm.name}` and its mask differ in shape"
+    if (perm.type_, perm.location) != (Type.PERMUTATION_POINTER, Location.NODE):
+        raise ScoreError(f"`{perm.name}` is not a permutation")
+    if (mask.type_, mask.location) != (Type.MASK_ONE, Location.NODE):
+        raise ScoreError(f"`{mask.name}` is not a one-hot mask")
+    if mask.name != perm.name + "_mask":
+        raise ScoreError(f"`{mask.name}` is not the mask of `{perm.name}`")
+    if perm.data.shape != (*mask.data.shape, mask.data.shape[-1]):
+        raise ScoreError(f"`{perm.name}` and its mask differ in shape")
     nodes = np.arange(perm.data.shape[-1])
     pointers = np.where(np.asarray(mask.data) > 0.5, nodes, np.argmax(perm.data, axis=-1))
     return DataPoint(perm.name, perm.location, Type.POINTER, pointers)

@@ -31,12 +31,18 @@ transforms, sets in the store, scores and traces.
 array([0, 1, 1, 1], dtype=int32)
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
-from clrs_rs import algorithms, samplers, specs
+from clrs_rs import _arguments, algorithms, samplers, specs
+from clrs_rs.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["register_algorithm"]
+__all__ = ["Check", "register_algorithm"]
+
+#: Takes the inputs and the outputs of a sample, by name; returns why the outputs are incorrect, or ``None``.
+Check: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]
+
+_CHECKS: dict[str, Check] = {}
 
 
 def register_algorithm(
@@ -45,6 +51,7 @@ def register_algorithm(
     algorithm: Callable[..., Any],
     sampler: type[samplers.Sampler],
     num_samples_multiplier: int = 1,
+    check: Check | None = None,
 ) -> None:
     """Adds an algorithm to ``SPECS``, ``SAMPLERS`` and ``algorithms``. It may replace an earlier one of the same name.
 
@@ -54,17 +61,31 @@ def register_algorithm(
       algorithm: takes what ``sampler._sample_data`` returns; returns a result and probes.
       sampler: draws problems.
       num_samples_multiplier: factor on the number of evaluation samples.
+      check: decides whether outputs are correct; without it, only those of the algorithm are.
     """
-    if not name.isidentifier():
-        raise ValueError(f"`{name}` is not a name; use letters, digits and _")
+    if not _arguments.text("name", name).isidentifier():
+        raise ArgumentError(f"`{name}` is not a name; use letters, digits and _")
+    if not callable(algorithm):
+        raise ArgumentTypeError(f"the algorithm of `{name}` is not a function")
     if not (isinstance(sampler, type) and issubclass(sampler, samplers.Sampler)):
-        raise TypeError(f"the sampler of `{name}` is not a class derived from `Sampler`")
-    for probe, (stage, location, type_) in spec.items():
+        raise ArgumentTypeError(f"the sampler of `{name}` is not a class derived from `Sampler`")
+    for probe, entry in _arguments.mapping("spec", spec).items():
+        if not (isinstance(entry, (tuple, list)) and len(entry) == 3):
+            raise ArgumentError(f"`{probe}`: {_arguments.describe(entry)} is not a stage, a location and a type")
+        stage, location, type_ = entry
         for value, constants in ((stage, specs.Stage), (location, specs.Location), (type_, specs.Type)):
             known = [constant for attribute, constant in vars(constants).items() if attribute.isupper()]
             if value not in known:
-                raise ValueError(f"`{probe}`: `{value}` is not one of {', '.join(known)}")
+                raise ArgumentError(f"`{probe}`: `{value}` is not one of {', '.join(known)}")
     specs._SPECS[name] = dict(spec)
     specs.CLRS_30_ALGS_SETTINGS[name] = {"num_samples_multiplier": num_samples_multiplier}
     samplers.SAMPLERS[name] = sampler
     setattr(algorithms, name, algorithm)
+    _CHECKS.pop(name, None)
+    if check is not None:
+        _CHECKS[name] = check
+
+
+def check_of(name: str) -> Check | None:
+    """The check that an algorithm was registered with."""
+    return _CHECKS.get(name)

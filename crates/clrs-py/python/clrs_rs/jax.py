@@ -26,8 +26,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from clrs_rs import samplers
-from clrs_rs.errors import BatchError
+from clrs_rs import _arguments, samplers
 from clrs_rs.probing import DataPoint
 from clrs_rs.samplers import Features, Feedback
 from clrs_rs.specs import Spec, Type
@@ -95,10 +94,8 @@ def batches(
     >>> [next(stream).outputs[0].data.shape for _ in range(3)]
     [(2, 4), (2, 8), (2, 4)]
     """
-    sizes = [n] if isinstance(n, int) else list(n)
-    if not sizes or batch < 1:
-        raise BatchError(f"`n` is {n} and `batch` is {batch}; both must be at least 1")
-    process = jax.process_index() if process is None else process
+    sizes, batch, seed = _arguments.sizes("n", n), _arguments.integer("batch", batch, 1), _arguments.seed(seed)
+    process = jax.process_index() if process is None else _arguments.integer("process", process)
     seed = int(np.random.SeedSequence(seed, spawn_key=(process,)).generate_state(1)[0]) if process else seed
     built = [samplers.build_sampler(algorithm, -1, seed=seed, length=size, strict=True, **options) for size in sizes]
 

@@ -133,7 +133,7 @@ def _text(value: Any) -> str:
     return str(value.decode("utf-8"))
 
 
-class ProbeError(ClrsError):
+class ProbeError(ClrsError, AssertionError, ValueError):
     """Probes do not match their spec."""
 
 
@@ -220,7 +220,8 @@ def array_cat(A: _Array, n: int) -> _Array:
     array([[0., 1., 0.],
            [1., 0., 0.]])
     """
-    assert n > 0
+    if n <= 0:
+        raise ProbeError(f"`n` must be at least 1, not {n}")
     probe = np.zeros((len(A), n))
     probe[np.arange(len(A)), A] = 1
     return probe
@@ -232,7 +233,8 @@ def heap(A_pos: _Array, heap_size: int) -> _Array:
     >>> heap(np.array([2, 0, 1]), 3)
     array([2, 2, 2])
     """
-    assert heap_size > 0
+    if heap_size <= 0:
+        raise ProbeError(f"`heap_size` must be at least 1, not {heap_size}")
     probe = np.arange(len(A_pos))
     children = np.arange(1, heap_size)
     probe[A_pos[children]] = A_pos[(children - 1) // 2]
@@ -255,7 +257,8 @@ def mask_one(i: int, n: int) -> _Array:
     >>> mask_one(1, 3)
     array([0., 1., 0.])
     """
-    assert n > i
+    if n <= i:
+        raise ProbeError(f"node {i} does not exist: there are {n} nodes")
     probe = np.zeros(n)
     probe[i] = 1
     return probe
@@ -276,7 +279,8 @@ def strings_pair(pair_probe: _Array) -> _Array:
 
 def strings_pair_cat(pair_probe: _Array, nb_classes: int) -> _Array:
     """Classes of pairs of the two strings as one-hot classes of pairs of nodes. Other pairs are masked out."""
-    assert nb_classes > 0
+    if nb_classes <= 0:
+        raise ProbeError(f"`nb_classes` must be at least 1, not {nb_classes}")
     n, m = pair_probe.shape
     probe = np.zeros((n + m, n + m, nb_classes + 1))
     probe[..., nb_classes] = OutputClass.MASKED
@@ -339,4 +343,4 @@ def predecessor_to_cyclic_predecessor_and_first(pointers: Any) -> tuple[_Array, 
     >>> first
     array([0., 1., 0.], dtype=float32)
     """
-    return _core.cyclic_permutation(np.asarray(pointers).astype(np.int64))
+    return _core.cyclic_permutation(pointers)

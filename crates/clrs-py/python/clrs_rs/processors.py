@@ -8,6 +8,9 @@ ProcessorFactory(kind='gat', use_ln=True, nb_triplet_fts=0, nb_heads=4)
 import dataclasses
 from typing import Any, NoReturn
 
+from clrs_rs import _arguments
+from clrs_rs.errors import ArgumentError
+
 __all__ = ["PROCESSOR_TAG", "ProcessorFactory", "get_processor_factory"]
 
 #: Part of the names of all modules of a processor.
@@ -35,7 +38,7 @@ class ProcessorFactory:
     def _config(self) -> dict[str, Any]:
         """The settings under the names of recipes."""
         if self.kind.startswith("triplet") and self.nb_triplet_fts < 1:
-            raise ValueError(f"`{self.kind}` needs nb_triplet_fts of at least 1, not {self.nb_triplet_fts}")
+            raise ArgumentError(f"`{self.kind}` needs nb_triplet_fts of at least 1, not {self.nb_triplet_fts}")
         return {
             "processor": self.kind,
             "layer_norm": bool(self.use_ln),
@@ -52,4 +55,6 @@ def get_processor_factory(kind: str, use_ln: bool, nb_triplet_fts: int, nb_heads
     (gated), ``gat``, ``gatv2``, ``gat_full``, ``gatv2_full``, ``memnet_masked`` and ``memnet_full``. A model of an unknown one
     is a :class:`~clrs_rs.errors.ModelError`.
     """
-    return ProcessorFactory(kind, use_ln, nb_triplet_fts, nb_heads)
+    heads = None if nb_heads is None else _arguments.integer("nb_heads", nb_heads, 1)
+    features = 0 if nb_triplet_fts is None else _arguments.integer("nb_triplet_fts", nb_triplet_fts)
+    return ProcessorFactory(_arguments.text("kind", kind), _arguments.flag("use_ln", use_ln), features, heads)

@@ -29,7 +29,7 @@ import torch_geometric.utils
 from torch_geometric.data import Batch, Data
 
 from clrs_rs import torch as clrs_torch
-from clrs_rs.errors import DataPointError
+from clrs_rs.errors import ArgumentError, DataPointError
 from clrs_rs.probing import DataPoint
 from clrs_rs.samplers import Feedback
 from clrs_rs.specs import Location, OutputClass, Type
@@ -106,9 +106,9 @@ def to_data(
     torch.Size([25])
     """
     if style not in ("index", "salsa"):
-        raise ValueError(f"`style` is {style!r}; it must be 'index' or 'salsa'")
+        raise ArgumentError(f"`style` is {style!r}; it must be 'index' or 'salsa'")
     if graph not in (None, "adj", "complete"):
-        raise ValueError(f"`graph` is {graph!r}; it must be 'adj' or 'complete'")
+        raise ArgumentError(f"`graph` is {graph!r}; it must be 'adj' or 'complete'")
     features, outputs = feedback
     adjacency = next((np.asarray(point.data) for point in features.inputs if point.name == "adj"), None)
     if graph == "adj" and adjacency is None:

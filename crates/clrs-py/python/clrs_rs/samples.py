@@ -15,6 +15,7 @@ CheckResult(is_valid=True, reason=None)
 (4, 8)
 """
 
+import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +25,13 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from clrs_rs import _core, samplers
-from clrs_rs.algorithms._run import problem_json
+from clrs_rs import _arguments, _core, algorithms, extension, probing, samplers
+from clrs_rs.algorithms._run import native_name, problem_json
 from clrs_rs.dataset import open_samples
+from clrs_rs.errors import ArgumentError, InvalidProblemError
 from clrs_rs.samplers import Features, Feedback
-from clrs_rs.specs import Spec, Stage
+from clrs_rs.samplers._builtin import NATIVE_SAMPLERS
+from clrs_rs.specs import SPECS, Spec, Stage
 from clrs_rs.traces import Trace
 
 __all__ = ["CheckResult", "Sample", "Samples", "check", "load", "sample", "trace"]
@@ -58,7 +61,10 @@ def sample(algorithm: str, n: int = 16, batch: int = 32, seed: int = 0, **option
     clrs_rs.errors.UnknownOptionError: bfs has no option `grpah`; did you mean `graph`?; its options are: p, graph, \
 degree, rewire, attach, radius, truncate_decimals
     """
-    if algorithm in samplers.SAMPLERS and algorithm not in _core.algorithms():
+    algorithm, seed = _arguments.text("algorithm", algorithm), _arguments.seed(seed)
+    n, batch = _arguments.integer("n", n, 1), _arguments.integer("batch", batch, 1)
+    is_native = _is_native(algorithm) and samplers.SAMPLERS.get(algorithm) is NATIVE_SAMPLERS.get(algorithm)
+    if algorithm in samplers.SAMPLERS and not is_native:
         sampler, _ = samplers.build_sampler(algorithm, batch, seed=seed, length=n, strict=True, **options)
         return Samples.from_feedback(algorithm, sampler.next())
     return Samples(_core.Samples.draw(algorithm, n, batch, seed, options))
@@ -73,13 +79,15 @@ def load(folder: str | os.PathLike[str], algorithm: str, split: str) -> "Samples
     >>> load("clrs30", "bfs", "test")
     Samples(algorithm='bfs', count=32)
     """
-    return Samples(open_samples(os.fspath(folder), algorithm, split))
+    return Samples(open_samples(_arguments.path("folder", folder), algorithm, split))
 
 
 def trace(
-    algorithm: str, problem: Mapping[str, Any] | None = None, *, n: int = 8, seed: int = 0, **options: Any
+    algorithm: str, problem: Mapping[str, Any] | None = None, *, n: int | None = None, seed: int | None = None, **options: Any
 ) -> Trace:
-    """Runs an algorithm step by step: on a problem, or on a random one of size `n`.
+    """Runs an algorithm step by step: on a problem, or on a random one of size `n`, by default 8.
+
+    The problem of an algorithm that is written in Python has its arguments, by name.
 
     >>> run = trace("insertion_sort", {"key": [5, 2, 4]})
     >>> run
@@ -87,20 +95,50 @@ def trace(
     >>> run.hints["pred_h"].tolist()
     [[0, 0, 1], [1, 1, 0], [2, 1, 1]]
     """
-    if problem is not None:
-        return Samples(_core.record(algorithm, problem_json(problem)))[0].trace()
-    return sample(algorithm, n, 1, seed, **options)[0].trace()
+    if problem is None:
+        return sample(algorithm, 8 if n is None else n, 1, 0 if seed is None else seed, **options)[0].trace()
+    given = [name for name, value in {"n": n, "seed": seed, **options}.items() if value is not None]
+    if given:
+        raise ArgumentError(f"`{given[0]}` is for random problems, and a problem is given")
+    return _solve(algorithm, problem).trace()
 
 
 def check(algorithm: str, problem: Mapping[str, Any], output: Mapping[str, Any]) -> CheckResult:
     """Whether an output solves a problem. Any correct answer is accepted, not only that of the algorithm.
+
+    Algorithms that are written in Python have the check that they were registered with; without one, only the output of the
+    algorithm itself is accepted.
 
     >>> check("insertion_sort", {"key": [1, 0, 1]}, {"pred": [2, 1, 1]})
     CheckResult(is_valid=True, reason=None)
     >>> check("insertion_sort", {"key": [1, 0, 1]}, {"pred": [0, 0, 1]}).reason
     'node 0 comes before node 1, but its key is larger'
     """
-    return Samples(_core.record(algorithm, problem_json(problem)))[0].check(dict(output))
+    return _solve(algorithm, problem).check(_arguments.mapping("output", output))
+
+
+def _solve(algorithm: str, problem: Mapping[str, Any]) -> "Sample":
+    """Runs an algorithm of the engine or in Python."""
+    _arguments.mapping("problem", problem)
+    if algorithm not in samplers.SAMPLERS or _is_native(algorithm):
+        return Samples(_core.record(_arguments.text("algorithm", algorithm), problem_json(problem)))[0]
+    function = getattr(algorithms, algorithm)
+    arguments = {name: np.asarray(value) if isinstance(value, (list, tuple)) else value for name, value in problem.items()}
+    try:
+        inspect.signature(function).bind(**arguments)
+    except TypeError as error:
+        expected = ", ".join(inspect.signature(function).parameters)
+        raise InvalidProblemError(f"{algorithm}: {error}; its problems have the arguments of the algorithm: {expected}") from None
+    _, probes = function(**arguments)
+    inputs, outputs, hints = probing.split_stages(probes, SPECS[algorithm])
+    lengths = np.array([float(len(hints[0].data)) if hints else 1.0])
+    return Samples.from_feedback(algorithm, Feedback(Features(inputs, hints, lengths), outputs))[0]
+
+
+def _is_native(algorithm: Any) -> bool:
+    """Whether the engine runs an algorithm, and not a function in Python that was registered under its name."""
+    function = getattr(algorithms, algorithm, None) if isinstance(algorithm, str) else None
+    return function is not None and native_name(function) == algorithm
 
 
 class Samples(Sequence["Sample"]):
@@ -112,7 +150,8 @@ class Samples(Sequence["Sample"]):
     @classmethod
     def from_feedback(cls, algorithm: str, feedback: Feedback) -> "Samples":
         """The samples of a batch, of any algorithm."""
-        features, outputs = feedback
+        features, outputs = _arguments.feedback(feedback)
+        _arguments.text("algorithm", algorithm)
         return cls(_core.Samples.from_feedback(algorithm, features.inputs, features.hints, outputs, features.lengths))
 
     @property
@@ -142,9 +181,12 @@ class Samples(Sequence["Sample"]):
 
         `dtype` replaces float64, which dm-clrs uses even for masks.
         """
-        chosen = None if indices is None else [range(len(self))[index] for index in indices]
+        chosen = None if indices is None else _arguments.items("indices", indices, self._index, "a list of indices of samples")
         features, outputs = self._samples.feedback(chosen, 0)
         if dtype is not None:
+            dtype = _arguments.dtype("dtype", dtype)
+            if dtype.kind != "f":
+                raise ArgumentError(f"`dtype` must be a type of floating-point numbers, not {dtype}")
             for point in (*features.inputs, *features.hints, *outputs):
                 if point.data.dtype == np.float64:
                     point.data = point.data.astype(dtype)
@@ -152,7 +194,12 @@ class Samples(Sequence["Sample"]):
 
     def save(self, directory: str | os.PathLike[str], split: str, replace: bool = False) -> Path:
         """Writes the set ``ALGORITHM_SPLIT`` of the store, and returns its path."""
-        return Path(self._samples.write(directory, split, replace))
+        path = _arguments.path("directory", directory)
+        return Path(self._samples.write(path, _arguments.text("split", split), bool(replace)))
+
+    def _index(self, name: str, index: Any) -> int:
+        """An index of a sample; negative ones count from the end."""
+        return range(len(self))[_arguments.integer(name, index, -len(self), len(self) - 1)]
 
     def __repr__(self) -> str:
         return f"Samples(algorithm={self.algorithm!r}, count={len(self)})"
@@ -201,11 +248,17 @@ class Sample:
 
     def check(self, outputs: Mapping[str, Any] | None = None) -> CheckResult:
         """Whether outputs solve the problem of the sample: by default its own."""
-        reason = self._samples.check(self._index, None if outputs is None else dict(outputs))
+        if outputs is not None:
+            _arguments.mapping("outputs", outputs)
+        registered = extension.check_of(self.algorithm)
+        if registered is None:
+            reason = self._samples.check(self._index, None if outputs is None else dict(outputs))
+        else:
+            reason = registered(dict(self.inputs), dict(self.outputs if outputs is None else outputs))
         return CheckResult(reason is None, reason)
 
     def trace(self) -> Trace:
-        """The sample as a document that shows itself in notebooks."""
+        """The sample as a document. Notebooks show it in the explorer."""
         return Trace(self._samples.trace(self._index))
 
     def _repr_html_(self) -> str:

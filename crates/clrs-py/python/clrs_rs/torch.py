@@ -32,8 +32,8 @@ import numpy as np
 import torch
 import torch.utils.data
 
-from clrs_rs import decoders, evaluation, samplers
-from clrs_rs.errors import BatchError
+from clrs_rs import _arguments, decoders, evaluation, samplers
+from clrs_rs.errors import BatchError, DataPointError
 from clrs_rs.probing import DataPoint
 from clrs_rs.samplers import Features, Feedback
 from clrs_rs.samples import Sample
@@ -138,17 +138,13 @@ class IterableDataset(torch.utils.data.IterableDataset[Feedback]):
         **options: Any,
     ) -> None:
         super().__init__()
-        if batch < 1:
-            raise BatchError(f"`batch` is {batch}; it must be at least 1")
         self.algorithm = algorithm
-        self.sizes = [n] if isinstance(n, int) else list(n)
-        if not self.sizes:
-            raise BatchError("`n` has no sizes")
-        self.batch = batch
-        self.seed = seed
+        self.sizes = _arguments.sizes("n", n)
+        self.batch = _arguments.integer("batch", batch, 1)
+        self.seed = _arguments.seed(seed)
         self.dtype = dtype
         self.transform = transform
-        self.rank = _rank() if rank is None else rank
+        self.rank = _rank() if rank is None else _arguments.integer("rank", rank)
         self.options = options
         # Fails here rather than in a worker.
         self._spec = self._samplers(seed)[0][1]
@@ -260,7 +256,7 @@ def loss(truth: DataPoint, logits: torch.Tensor) -> torch.Tensor:
     if truth.type_ in (Type.MASK_ONE, Type.CATEGORICAL):
         is_one = values == OutputClass.POSITIVE
         return -torch.log_softmax(logits, -1)[is_one].sum() / is_one.sum()
-    raise ValueError(f"`{truth.name}` has the type {truth.type_}, which no network predicts")
+    raise DataPointError(f"`{truth.name}` has the type {truth.type_}, which no network predicts")
 
 
 def evaluate(spec: Spec, outputs: Sequence[DataPoint], logits: Mapping[str, torch.Tensor]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Recipes, training and evaluation: the commands ``clrs train`` and ``clrs eval`` from Python.
+"""Training and evaluation: the commands ``clrs train`` and ``clrs eval`` from Python.
 
 >>> import clrs_rs
 >>> model = clrs_rs.Model("bfs", processor="mpnn", hidden=16, lengths=[6], batch_size=8, val_samples=8)
@@ -11,201 +11,28 @@
 """
 
 import dataclasses
-import html
+import inspect
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from clrs_rs import _core
-from clrs_rs.errors import RecipeError
-from clrs_rs.models.baselines import Params, _batch, _points, _tree
+from clrs_rs import _arguments, _core
+from clrs_rs._recipe import Recipe, RecipeLike, resolve
+from clrs_rs.errors import ArgumentError, ModelError, RecipeError
+from clrs_rs.models.baselines import Params, _batch, _tree
 from clrs_rs.predicted import PredictedTrajectory
 from clrs_rs.probing import DataPoint
+from clrs_rs.reports import EvalReport, HintScore, StepReport, TaskUpdate, TrainReport, ValidationReport
 
-__all__ = [
-    "EvalReport",
-    "HintScore",
-    "Model",
-    "Recipe",
-    "StepReport",
-    "TaskUpdate",
-    "TrainReport",
-    "TrainedModel",
-    "ValidationReport",
-    "evaluate_run",
-    "open_run",
-    "recipe",
-    "recipes",
-    "train",
-]
-
-
-@dataclasses.dataclass(frozen=True)
-class Recipe(Mapping[str, Any]):
-    """Everything that determines a run: a mapping of its fields. :func:`recipe` creates one.
-
-    >>> import clrs_rs
-    >>> paper = clrs_rs.recipe("paper-2022", algorithms=["bfs"], seed=3)
-    >>> paper["processor"], paper["seed"]
-    ('mpnn', 3)
-    """
-
-    #: The complete recipe as TOML, the form of ``clrs train FILE``.
-    toml: str
-    fields: dict[str, Any] = dataclasses.field(repr=False)
-
-    def __getitem__(self, name: str) -> Any:
-        return self.fields[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.fields)
-
-    def __len__(self) -> int:
-        return len(self.fields)
-
-    def __repr__(self) -> str:
-        return f"Recipe({', '.join(f'{name}={self.fields[name]!r}' for name in self._changed())})"
-
-    def _repr_html_(self) -> str:
-        changed = self._changed()
-        rows = (
-            (f"<b>{name}</b>" if name in changed else name, f"<code>{html.escape(str(value))}</code>", html.escape(text))
-            for name, value, text in ((name, self.fields[name], text) for name, _, text in _core.recipe_fields())
-        )
-        return _table(("field", "value", "description"), rows)
-
-    def _changed(self) -> list[str]:
-        """Fields that do not have their defaults."""
-        _, defaults = _core.recipe("", [])
-        default = json.loads(defaults)
-        return [name for name, value in self.fields.items() if value != default[name]]
-
-
-def recipe(base: "str | os.PathLike[str] | Recipe | None" = None, **fields: Any) -> Recipe:
-    """A recipe: a shipped one (:func:`recipes`), a TOML file, or the defaults, with some fields replaced.
-
-    Raises:
-        RecipeError: If a field is unknown, or its value is out of range.
-    """
-    return _resolve(base, fields)
-
-
-def _resolve(base: "str | os.PathLike[str] | Recipe | None", fields: Mapping[str, Any]) -> Recipe:
-    if isinstance(base, Recipe):
-        text = base.toml
-    elif base is None:
-        text = ""
-    else:
-        shipped = dict(_core.recipes())
-        name = os.fspath(base)
-        if name in shipped:
-            text = shipped[name]
-        elif os.path.exists(name):
-            with open(name, encoding="utf-8") as file:
-                text = file.read()
-        else:
-            raise RecipeError(f"unknown recipe `{name}`: neither a file nor one of {', '.join(shipped)}")
-    toml, values = _core.recipe(text, [f"{name}={_field(value)}" for name, value in fields.items()])
-    return Recipe(toml, json.loads(values))
-
-
-def recipes() -> list[str]:
-    """Names of the shipped recipes."""
-    return [name for name, _ in _core.recipes()]
-
-
-def _field(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return ",".join(_field(item) for item in value)
-    return str(value)
-
-
-@dataclasses.dataclass(frozen=True)
-class TaskUpdate:
-    """An update for one algorithm: the loss before it, and the norm of all gradients before clipping."""
-
-    algorithm: str
-    loss: float
-    grad_norm: float
-
-
-@dataclasses.dataclass(frozen=True)
-class StepReport:
-    """A training step: an update for every algorithm."""
-
-    step: int
-    tasks: list[TaskUpdate]
-
-    @property
-    def loss(self) -> float:
-        """Mean loss over the algorithms."""
-        return sum(task.loss for task in self.tasks) / len(self.tasks)
-
-
-@dataclasses.dataclass(frozen=True)
-class ValidationReport:
-    """A validation: the mean score, and the metrics of every algorithm."""
-
-    step: int
-    score: float
-    tasks: dict[str, dict[str, Any]]
-    is_best: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class TrainReport:
-    """How a training ended: ``completed``, ``early_stopping`` or ``stopped``, after which step, and the best validation."""
-
-    reason: str
-    step: int
-    best: tuple[int, float] | None
-    run: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class HintScore:
-    """Score of a hint, over all steps and at each of them."""
-
-    name: str
-    score: float
-    per_step: list[float]
-
-
-@dataclasses.dataclass(frozen=True)
-class EvalReport:
-    """An evaluation on one set. All metrics are from 0 to 1."""
-
-    algorithm: str
-    set: str
-    samples: int
-    steps: str
-    #: Steps that the network took, mean over samples.
-    mean_steps: float
-    #: Mean over the outputs of micro-F1 for masks and accuracy for others.
-    score: float
-    #: Fraction of samples with a correct answer.
-    validity: float
-    #: Fraction of samples whose answer is that of dm-clrs.
-    exact_match: float
-    outputs: dict[str, float]
-    hints: list[HintScore] | None = None
-    trajectories: list[PredictedTrajectory] = dataclasses.field(default_factory=list, repr=False)
-
-    def _repr_html_(self) -> str:
-        percent = (f"{100 * value:.2f}" for value in (self.score, self.validity, self.exact_match))
-        row = (self.algorithm, self.set, str(self.samples), self.steps, *percent)
-        return _table(("algorithm", "set", "samples", "steps", "score", "validity", "exact match"), [row])
-
+__all__ = ["Callback", "Model", "TrainedModel", "evaluate_run", "open_run", "train"]
 
 #: Gets a :class:`StepReport` or a :class:`ValidationReport`; training stops if it returns ``False``.
 Callback: TypeAlias = Callable[[StepReport | ValidationReport], bool | None]
 
 
 def train(
-    recipe: "str | os.PathLike[str] | Recipe | None" = None,
+    recipe: RecipeLike = None,
     *,
     out: "str | os.PathLike[str]",
     callback: Callback | None = None,
@@ -225,17 +52,20 @@ def train(
     """
     if resume and (recipe is not None or fields):
         raise RecipeError("a run is resumed with its own recipe: give no recipe and no fields")
-    text = None if resume else _resolve(recipe, fields).toml
-    reason, step, best = _core.train(text, os.fspath(out), _notifier(callback))
-    return TrainReport(reason, step, best, os.fspath(out))
+    _arguments.callback(callback)
+    text = None if resume else resolve(recipe, fields).toml
+    run = _arguments.path("out", out)
+    reason, step, best = _core.train(text, run, _notifier(callback))
+    return TrainReport(reason, step, best, run)
 
 
-def _notifier(callback: Callback | None) -> Callable[..., bool | None] | None:
+def _notifier(callback: Callback | None) -> Callable[..., bool] | None:
     if callback is None:
         return None
 
-    def notify(kind: str, report: str, is_best: bool = False) -> bool | None:
-        return callback(_step_report(report) if kind == "step" else _validation_report(report, is_best))
+    def notify(kind: str, report: str, is_best: bool = False) -> bool:
+        returned = callback(_step_report(report) if kind == "step" else _validation_report(report, is_best))
+        return not _arguments.is_false(returned)
 
     return notify
 
@@ -248,6 +78,12 @@ def _step_report(text: str) -> StepReport:
 def _validation_report(text: str, is_best: bool) -> ValidationReport:
     report = json.loads(text)
     return ValidationReport(report["step"], report["score"], dict(report["tasks"]), is_best)
+
+
+def _names(algorithms: Any) -> list[str]:
+    """Names of algorithms; a single one may be given without a list."""
+    names = [algorithms] if isinstance(algorithms, str) else algorithms
+    return _arguments.items("algorithms", names, _arguments.text, "a name or a list of names")
 
 
 class TrainedModel:
@@ -288,9 +124,10 @@ class TrainedModel:
         ``batch`` is a ``Feedback``, or ``Features``, as a sampler returns it: the transforms of the recipe are applied here.
         """
         if hasattr(batch, "features"):
-            points = _batch(batch)
+            points: _core._Batch = _batch(batch)
         else:
-            points = (_points(batch.inputs), _points(batch.hints), None, batch.lengths)  # type: ignore[assignment]
+            _arguments.features(batch, "batch")
+            points = (batch.inputs, batch.hints, None, batch.lengths)
         found = self._engine.predict(self._algorithm(algorithm), points)
         return {name: DataPoint(name, location, type_, data) for name, location, type_, data in found}
 
@@ -302,7 +139,7 @@ class TrainedModel:
         data: str | None = None,
         split: str | None = None,
         count: int | None = None,
-        seed: int = 4,
+        seed: int | None = None,
         options: Mapping[str, Any] | None = None,
         steps: str = "oracle",
         batch_size: int = 32,
@@ -318,7 +155,7 @@ class TrainedModel:
             data: Version of the benchmark (``"clrs30"``), or a directory of sets.
             split: ``"test"`` by default.
             count: Number of new samples; as many as the benchmark's test set has by default.
-            seed: Seed of new samples.
+            seed: Seed of new samples, 4 by default.
             options: Options of the distribution of new samples.
             steps: ``"oracle"`` (as many as the algorithm took), ``"max"`` or ``"fixpoint"``.
             batch_size: Samples per batch: memory against speed.
@@ -327,17 +164,23 @@ class TrainedModel:
             reuse: Whether results are kept in the run directory and read from there.
         """
         sets: list[dict[str, Any]] = []
-        sizes = list(sizes)
+        sizes = _arguments.items("sizes", sizes, lambda name, size: _arguments.integer(name, size, 1), "a list of sizes")
+        given = [name for name, value in {"count": count, "seed": seed, "options": options}.items() if value is not None]
+        if given and not sizes:
+            raise ArgumentError(f"`{given[0]}` is for new samples, and there are none without `sizes`")
+        count = None if count is None else _arguments.integer("count", count, 1)
+        chosen = self.algorithms if algorithms is None else _names(algorithms)
+        indices = _arguments.items("trajectories", trajectories, _arguments.integer, "a list of indices of samples")
+        settings = (
+            _arguments.choice("steps", steps, ("oracle", "max", "fixpoint")),
+            _arguments.integer("batch_size", batch_size, 1), bool(hints), indices, bool(reuse),
+        )  # fmt: skip
         if not sizes or data is not None or split is not None:
-            sets.append({"data": data, "split": split or "test"})
-        sampled = {"count": count, "seed": seed, "options": dict(options or {})}
+            data = None if data is None else _arguments.path("data", data)
+            sets.append({"data": data, "split": _arguments.text("split", "test" if split is None else split)})
+        sampled = {"count": count, "seed": _arguments.seed(4 if seed is None else seed), "options": dict(options or {})}
         sets += [{"size": size} | sampled for size in sizes]
-        chosen = self.algorithms if algorithms is None else [algorithms] if isinstance(algorithms, str) else algorithms
-        return [
-            self._evaluate(algorithm, chosen_set, steps, batch_size, hints, list(trajectories), reuse)
-            for algorithm in chosen
-            for chosen_set in sets
-        ]
+        return [self._evaluate(algorithm, chosen_set, *settings) for algorithm in chosen for chosen_set in sets]
 
     def _evaluate(self, algorithm: str, chosen: dict[str, Any], *settings: Any) -> EvalReport:
         name, text, traces = self._engine.evaluate(algorithm, chosen, *settings)
@@ -359,6 +202,10 @@ class TrainedModel:
         return algorithm
 
 
+#: Keyword arguments of :meth:`TrainedModel.evaluate`.
+_EVALUATE_ARGUMENTS = [name for name in inspect.signature(TrainedModel.evaluate).parameters if name not in ("self", "sizes")]
+
+
 class Model:
     """A network in training, in memory.
 
@@ -374,16 +221,18 @@ class Model:
         algorithms: str | Iterable[str],
         processor: str | None = None,
         *,
-        recipe: "str | os.PathLike[str] | Recipe | None" = None,
+        recipe: RecipeLike = None,
         **fields: Any,
     ) -> None:
-        names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+        names = _names(algorithms)
         if processor is not None:
-            fields["processor"] = processor
-        self.recipe: Recipe = _resolve(recipe, {"algorithms": names} | fields)
+            fields["processor"] = _arguments.text("processor", processor)
+        self.recipe: Recipe = resolve(recipe, {"algorithms": names} | fields)
         self.algorithms = names
         self._trainer = _core.Trainer(self.recipe.toml)
         self._best: tuple[int, float] | None = None
+        self._best_model: TrainedModel | None = None
+        self._validations_since_best = 0
         self._snapshot: TrainedModel | None = None
 
     def __repr__(self) -> str:
@@ -406,28 +255,47 @@ class Model:
         return _step_report(self._trainer.step())
 
     def validate(self) -> ValidationReport:
-        """Evaluates the current parameters on the validation sets."""
+        """Evaluates the current parameters on the validation sets. :meth:`best` is the model with the best score."""
         report = _validation_report(self._trainer.validate(), is_best=False)
         is_best = self._best is None or report.score > self._best[1]
         if is_best:
-            self._best = (report.step, report.score)
+            self._best, self._best_model, self._validations_since_best = (report.step, report.score), self.snapshot(), 0
+        else:
+            self._validations_since_best += 1
         return dataclasses.replace(report, is_best=is_best)
 
     def train(self, steps: int | None = None, callback: Callback | None = None) -> TrainReport:
         """Takes training steps, by default up to the ``steps`` of the recipe, and validates every ``eval_every`` of them.
 
-        The callback is called after every step and every validation, and stops the training if it returns ``False``. Nothing
-        is written to files: :func:`train` trains in a run directory.
+        As in :func:`train`, the training ends early once ``patience`` validations in a row were not better than the best one,
+        if the recipe has a ``patience``; :meth:`best` is the model of that one. The callback is called after every step and
+        every validation, and stops the training if it returns ``False``. Ctrl-C stops it after the current step, and ``train``
+        continues from there. Nothing is written to files: :func:`train` trains in a run directory.
         """
-        last = self.recipe["steps"] if steps is None else self.step + steps
-        stopped = False
-        while self.step < last and not stopped:
+        _arguments.callback(callback)
+        last = self.recipe["steps"] if steps is None else self.step + _arguments.integer("steps", steps)
+        reason = "early_stopping" if self._is_out_of_patience() else "completed"
+        while self.step < last and reason == "completed":
             report = self.train_step()
-            stopped = callback is not None and callback(report) is False
+            is_stopped = callback is not None and _arguments.is_false(callback(report))
             if report.step == last or report.step % self.recipe["eval_every"] == 0:
                 validation = self.validate()
-                stopped = (callback is not None and callback(validation) is False) or stopped
-        return TrainReport("stopped" if stopped else "completed", self.step, self._best)
+                is_stopped = (callback is not None and _arguments.is_false(callback(validation))) or is_stopped
+                if self._is_out_of_patience():
+                    reason = "early_stopping"
+            if is_stopped and reason == "completed" and self.step < last:
+                reason = "stopped"
+        return TrainReport(reason, self.step, self._best)
+
+    def _is_out_of_patience(self) -> bool:
+        patience: int = self.recipe["patience"]
+        return 0 < patience <= self._validations_since_best
+
+    def best(self) -> TrainedModel:
+        """The model of the best validation, which a run directory has as its ``best`` checkpoint."""
+        if self._best_model is None:
+            raise ModelError("the model has not been validated: call `train` or `validate` first")
+        return self._best_model
 
     def snapshot(self) -> TrainedModel:
         """The model with its current parameters."""
@@ -441,6 +309,7 @@ class Model:
 
     def evaluate(self, sizes: Iterable[int] = (), **settings: Any) -> list[EvalReport]:
         """See :meth:`TrainedModel.evaluate`."""
+        _arguments.known("evaluate", settings, _EVALUATE_ARGUMENTS)
         return self.snapshot().evaluate(sizes, **settings)
 
 
@@ -450,17 +319,12 @@ def open_run(run: "str | os.PathLike[str]", checkpoint: str = "best") -> Trained
     Raises:
         RunError: If the directory has no run, or no such checkpoint.
     """
-    return TrainedModel(_core.TrainedModel.open(os.fspath(run), checkpoint))
+    return TrainedModel(_core.TrainedModel.open(_arguments.path("run", run), _arguments.path("checkpoint", checkpoint)))
 
 
 def evaluate_run(
     run: "str | os.PathLike[str]", sizes: Iterable[int] = (), *, checkpoint: str = "best", **settings: Any
 ) -> list[EvalReport]:
     """Evaluates a run, as ``clrs eval`` does; the arguments are those of :meth:`TrainedModel.evaluate`."""
+    _arguments.known("evaluate_run", settings, _EVALUATE_ARGUMENTS)
     return open_run(run, checkpoint).evaluate(sizes, **settings)
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

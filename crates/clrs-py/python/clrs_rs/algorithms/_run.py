@@ -64,8 +64,12 @@ def problem_json(problem: Mapping[str, Any]) -> str:
     """A problem as the engine reads it."""
     try:
         return json.dumps(problem, default=_plain, allow_nan=False)
-    except ValueError as error:
-        raise InvalidProblemError("the problem has a number that is not finite") from error
+    except ValueError:
+        raise InvalidProblemError("the problem has a number that is not finite, or contains itself") from None
+    except RecursionError:
+        raise InvalidProblemError("the problem is nested too deeply") from None
+    except TypeError as error:
+        raise InvalidProblemError(f"the problem cannot be read: {error}") from None
 
 
 def _hint_dtype(point: probing.DataPoint) -> type[np.generic]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from clrs_rs.algorithms._run import Array, Probes, Run, native
+from clrs_rs.errors import InvalidProblemError
 
 
 @native
@@ -32,9 +33,11 @@ def optimal_bst(p: Array, q: Array) -> tuple[Array, Probes]:
 
 def letters(indices: Array) -> str:
     """A string over a, b, c, d."""
-    if len(indices) and not 0 <= np.min(indices) <= np.max(indices) < len(_ALPHABET):
-        raise ValueError(f"letters must be from 0 to {len(_ALPHABET) - 1}")
-    return "".join(_ALPHABET[index] for index in indices)
+    array = np.asarray(indices)
+    is_valid = array.ndim == 1 and (array.size == 0 or (array.dtype.kind in "iu" and 0 <= array.min() <= array.max() < len(_ALPHABET)))
+    if not is_valid:
+        raise InvalidProblemError(f"letters must be a list of integers from 0 to {len(_ALPHABET) - 1}")
+    return "".join(_ALPHABET[index] for index in array)
 
 
 _ALPHABET = "abcd"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from clrs_rs.algorithms._run import Array, Probes, Run, native
+from clrs_rs.errors import InvalidProblemError
 
 
 @native
@@ -96,7 +97,7 @@ def bipartite_matching(A: Array, n: int, m: int, s: int, t: int) -> tuple[Array,
     Returns a mask of the matched edges and the probes.
     """
     if (s, t) != (0, n + m + 1):
-        raise ValueError(f"the source must be node 0 and the sink node {n + m + 1}, found {s} and {t}")
+        raise InvalidProblemError(f"the source must be node 0 and the sink node {n + m + 1}, found {s} and {t}")
     left, right = np.nonzero(A[1 : n + 1, n + 1 : n + m + 1])
     run = Run("bipartite_matching", {"left": n, "right": m, "edges": np.stack([left, right], axis=1)}, A=A)
     return run.output("in_matching"), run.probes

@@ -12,8 +12,8 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from clrs_rs import _core
-from clrs_rs.errors import ModelError
+from clrs_rs import _arguments, _core
+from clrs_rs.errors import ArgumentError, ArgumentTypeError, DataPointError, ModelError
 from clrs_rs.models import checkpoints
 from clrs_rs.models.base import Model
 from clrs_rs.probing import DataPoint
@@ -30,6 +30,7 @@ Params: TypeAlias = dict[str, dict[str, _Array]]
 
 _HINT_MODES = {(True, True): "encoded_decoded", (False, True): "decoded_only", (False, False): "none"}
 _HINT_REPRED_MODES = ("soft", "hard", "hard_on_eval")
+_ENCODER_INITS = ("default", "xavier_on_scalars")
 
 
 class BaselineModel(Model):
@@ -89,14 +90,14 @@ class BaselineModel(Model):
         super().__init__(spec)
         if encode_hints and not decode_hints:
             raise ModelError("`encode_hints=True`, `decode_hints=False` is invalid.")
-        if hint_repred_mode not in _HINT_REPRED_MODES:
-            raise ModelError(f"`hint_repred_mode` must be one of {', '.join(_HINT_REPRED_MODES)}, not {hint_repred_mode!r}")
+        _arguments.choice("hint_repred_mode", hint_repred_mode, _HINT_REPRED_MODES)
         if not isinstance(processor_factory, ProcessorFactory):
-            raise TypeError(
+            raise ArgumentTypeError(
                 "`processor_factory` must come from clrs_rs.get_processor_factory: networks run on the Rust engine, and not "
                 "with the modules of JAX"
             )
-        trajectories = [dummy_trajectory] if hasattr(dummy_trajectory, "features") else list(dummy_trajectory)
+        given = [dummy_trajectory] if hasattr(dummy_trajectory, "features") else dummy_trajectory
+        trajectories = _arguments.items("dummy_trajectory", given, lambda name, item: item, "a Feedback or a list of them")
         if len(trajectories) != len(self._spec):
             raise ModelError(f"{len(self._spec)} specs need as many dummy trajectories, not {len(trajectories)}")
         self.nb_dims: list[dict[str, int]] = [_last_axes(trajectory) for trajectory in trajectories]
@@ -105,23 +106,23 @@ class BaselineModel(Model):
         self.name = name
         self.nb_msg_passing_steps = nb_msg_passing_steps
         self.debug = debug
-        self._clips = grad_clip_max_norm != 0.0
         self._config = processor_factory._config() | {
-            "hidden": hidden_dim,
-            "message_steps": nb_msg_passing_steps,
-            "hint_mode": _HINT_MODES[encode_hints, decode_hints],
+            "hidden": _arguments.integer("hidden_dim", hidden_dim, 1),
+            "message_steps": _arguments.integer("nb_msg_passing_steps", nb_msg_passing_steps, 1),
+            "hint_mode": _HINT_MODES[bool(encode_hints), bool(decode_hints)],
             "feedback": hint_repred_mode,
-            "teacher_forcing": hint_teacher_forcing,
-            "init": encoder_init,
-            "lstm": use_lstm,
-            "dropout": dropout_prob,
+            "teacher_forcing": _arguments.number("hint_teacher_forcing", hint_teacher_forcing),
+            "init": _arguments.choice("encoder_init", encoder_init, _ENCODER_INITS),
+            "lstm": bool(use_lstm),
+            "dropout": _arguments.number("dropout_prob", dropout_prob),
         }
         probes = [
-            [(probe, *entry, dims.get(probe, 0)) for probe, entry in spec.items()]
+            [(probe, *_entry(probe, entry), dims.get(probe, 0)) for probe, entry in spec.items()]
             for spec, dims in zip(self._spec, self.nb_dims)
         ]
-        config = json.dumps(self._config, default=_plain_number)
-        self._engine = _core.Model(probes, config, learning_rate, grad_clip_max_norm, freeze_processor)
+        rate, max_norm = _arguments.number("learning_rate", learning_rate), _arguments.number("grad_clip_max_norm", grad_clip_max_norm)
+        self._clips = max_norm != 0.0
+        self._engine = _core.Model(probes, json.dumps(self._config), rate, max_norm, bool(freeze_processor))
         self._is_initialized = False
 
     def __repr__(self) -> str:
@@ -131,7 +132,7 @@ class BaselineModel(Model):
 
     def init(self, features: Any, seed: int) -> None:
         """Draws new parameters and resets the optimizer. ``features`` are not read: the constructor has seen a batch."""
-        self._engine.init(int(seed) % 2**32)
+        self._engine.init(_arguments.integer("seed", seed, -(2**63), 2**64) % 2**32)
         self._is_initialized = True
 
     @property
@@ -175,8 +176,8 @@ class BaselineModel(Model):
         """
         self._ensure_initialized()
         if isinstance(grads, Mapping):
-            raise TypeError("`grads` is a list of gradients: [grads]")
-        self._engine.update([_leaves(gradients) for gradients in grads])
+            raise ArgumentTypeError("`grads` is a list of gradients: [grads]")
+        self._engine.update(_arguments.items("grads", grads, lambda _, tree: _leaves(tree), "a list of gradients"))
 
     def predict(  # type: ignore[override]
         self,
@@ -194,7 +195,8 @@ class BaselineModel(Model):
             after every step.
         """
         task = self._task(algorithm_index)
-        batch = (_points(features.inputs), _points(features.hints), None, features.lengths)
+        _arguments.features(features)
+        batch = (features.inputs, features.hints, None, features.lengths)
         outputs, hints, hidden = self._engine.predict(task, batch, return_hints, return_all_outputs, self.debug)
         spec = self._spec[task]
         predictions = {name: DataPoint(name, spec[name][1], spec[name][2], data) for name, data in outputs}
@@ -205,13 +207,17 @@ class BaselineModel(Model):
         """The loss of every hint, ``{"loss_pi_h": ..}``, from the hints that :meth:`predict` returned."""
         if not self.decode_hints:
             return {}
-        logits = [(hint.name, np.stack([step[hint.name] for step in extra_info])) for hint in feedback.features.hints]
-        return {f"loss_{name}": np.float32(loss) for name, loss in _core.hint_losses(_batch(feedback), logits)}
+        batch = _batch(feedback)
+        try:
+            logits = [(hint.name, np.stack([step[hint.name] for step in extra_info])) for hint in batch[1]]
+        except (IndexError, KeyError, TypeError, ValueError):
+            raise ArgumentError("`extra_info` must be the hints that `predict(.., return_hints=True)` returned for the batch") from None
+        return {f"loss_{name}": np.float32(loss) for name, loss in _core.hint_losses(batch, logits)}
 
     def save_model(self, file_name: str) -> None:
         """Saves parameters and optimizer in ``checkpoint_path``, as a pickle that dm-clrs reads."""
         self._ensure_initialized()
-        checkpoints.save(os.path.join(self.checkpoint_path, file_name), self.params, self.opt_state)
+        checkpoints.save(self._checkpoint(file_name), self.params, self.opt_state)
 
     def restore_model(self, file_name: str, only_load_processor: bool = False) -> None:
         """Restores a model that this class or dm-clrs saved.
@@ -219,8 +225,7 @@ class BaselineModel(Model):
         Only arrays are read from the pickle: it cannot run code. With ``only_load_processor``, all other parameters stay; the
         state of the optimizer is restored if it is of the same parameters.
         """
-        path = os.path.join(self.checkpoint_path, file_name)
-        params, opt_state = checkpoints.load(path)
+        params, opt_state = checkpoints.load(self._checkpoint(file_name))
         before = self._engine.parameters()
         self._set_params(params, only_load_processor)
         try:
@@ -229,6 +234,9 @@ class BaselineModel(Model):
             if not only_load_processor:
                 self._engine.set_parameters(before, only_processor=False)
                 raise
+
+    def _checkpoint(self, file_name: str) -> str:
+        return os.path.join(_arguments.path("checkpoint_path", self.checkpoint_path), _arguments.path("file_name", file_name))
 
     def _set_params(self, params: Mapping[str, Mapping[str, Any]], only_processor: bool) -> None:
         unknown = self._engine.set_parameters(_leaves(params), only_processor)
@@ -243,9 +251,7 @@ class BaselineModel(Model):
             if len(self._spec) != 1:
                 raise ModelError(f"`algorithm_index` is needed: the model has {len(self._spec)} algorithms")
             return 0
-        if not 0 <= algorithm_index < len(self._spec):
-            raise ModelError(f"`algorithm_index` must be from 0 to {len(self._spec) - 1}, not {algorithm_index}")
-        return int(algorithm_index)
+        return _arguments.integer("algorithm_index", algorithm_index, 0, len(self._spec) - 1)
 
     def _ensure_initialized(self) -> None:
         if not self._is_initialized:
@@ -282,26 +288,27 @@ class BaselineModelChunked(BaselineModel):
         raise NotImplementedError("BaselineModelChunked has no verbose loss: use a BaselineModel")
 
     def _chunk(self, rng_key: Any, feedback: Any, index: Any, update: bool) -> tuple[float, list[tuple[str, str, _Array]]]:
-        length, algorithm = (0, None) if index is None else index
-        features: FeaturesChunked = feedback.features
-        points = (_points(features.inputs), _points(features.hints), _points(feedback.outputs))
-        chunk = (*points, features.is_first, features.is_last)
-        return self._engine.chunk((int(length), self._task(algorithm)), chunk, _noise(rng_key), update)
+        length, algorithm = (0, None) if index is None else _arguments.pair("algorithm_index", index)
+        length = _arguments.integer("algorithm_index[0]", length)
+        features: FeaturesChunked = _arguments.feedback(feedback).features
+        if not (hasattr(features, "is_first") and hasattr(features, "is_last")):
+            raise ArgumentTypeError("`feedback` must be a chunk: `chunkify` cuts batches into chunks")
+        chunk = (features.inputs, features.hints, feedback.outputs, features.is_first, features.is_last)
+        return self._engine.chunk((length, self._task(algorithm)), chunk, _noise(rng_key), update)
 
 
-def _points(points: Iterable[DataPoint]) -> list[DataPoint]:
-    return points if isinstance(points, list) else list(points)
-
-
-def _batch(feedback: Feedback) -> tuple[list[DataPoint], list[DataPoint], list[DataPoint], Any]:
-    features: Features = feedback.features
-    return _points(features.inputs), _points(features.hints), _points(feedback.outputs), features.lengths
+def _batch(feedback: Feedback) -> tuple[Sequence[DataPoint], Sequence[DataPoint], Sequence[DataPoint], Any]:
+    features: Features = _arguments.feedback(feedback).features
+    if not hasattr(features, "lengths"):
+        raise ArgumentTypeError("`feedback` is a chunk: chunks are for BaselineModelChunked")
+    return features.inputs, features.hints, feedback.outputs, features.lengths
 
 
 def _last_axes(trajectory: Feedback) -> dict[str, int]:
     """Length of the last axis of each probe."""
-    points = [*trajectory.features.inputs, *trajectory.features.hints, *trajectory.outputs]
-    return {point.name: point.data.shape[-1] if point.data.ndim else 0 for point in points}
+    features = _arguments.feedback(trajectory, "dummy_trajectory").features
+    points = [*features.inputs, *features.hints, *trajectory.outputs]
+    return {point.name: (np.shape(point.data) or (0,))[-1] for point in points}
 
 
 def _tree(leaves: Iterable[tuple[str, str, _Array]]) -> Params:
@@ -313,14 +320,17 @@ def _tree(leaves: Iterable[tuple[str, str, _Array]]) -> Params:
 
 
 def _leaves(tree: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
+    if not checkpoints.is_tree(tree):
+        raise ModelError(f"parameters and gradients are arrays by module and name, not {_arguments.describe(tree)}")
     return [(module, name, array) for module, arrays in tree.items() for name, array in arrays.items()]
 
 
-def _plain_number(value: Any) -> Any:
-    """A number of NumPy as one of Python, for JSON."""
-    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
-        return value.item()
-    raise TypeError(f"{value!r} is not a number")
+def _entry(probe: Any, entry: Any) -> tuple[str, str, str]:
+    """Stage, location and type of a probe of a spec."""
+    if not (isinstance(probe, str) and isinstance(entry, (tuple, list)) and len(entry) == 3 and all(isinstance(part, str) for part in entry)):
+        raise DataPointError(f"the spec has {_arguments.describe(entry)} for `{probe}` instead of a stage, a location and a type")
+    stage, location, type_ = entry
+    return stage, location, type_
 
 
 def _noise(rng_key: Any) -> tuple[int, int] | None:
@@ -336,7 +346,11 @@ def _noise(rng_key: Any) -> tuple[int, int] | None:
     else:
         if str(getattr(rng_key, "dtype", "")).startswith("key<"):  # jax.random.key
             rng_key = sys.modules["jax"].random.key_data(rng_key)
-        data = np.asarray(rng_key).tobytes()
+        key = np.asarray(rng_key)
+        if key.dtype.kind not in "iu":
+            found = _arguments.describe(rng_key)
+            raise ArgumentTypeError(f"`rng_key` must be a key of JAX, an integer or a generator of NumPy, not {found}")
+        data = key.tobytes()
     digest = hashlib.blake2b(data, digest_size=10).digest()
     # The engine numbers the micro-batches of an update with the 16 bits below.
     return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:], "little")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clrs_rs.errors import CheckpointError
+from clrs_rs.errors import CheckpointError, MissingFileError, StoreError
 
 __all__ = ["EmptyState", "ScaleByAdamState", "adam_state", "load", "opt_state", "save"]
 
@@ -50,12 +50,12 @@ def adam_state(state: Any) -> tuple[int, Any, Any]:
     for part in _parts(state, depth=3):
         if all(hasattr(part, field) for field in ScaleByAdamState._fields):
             count = np.asarray(part.count)
-            if count.dtype.kind in "iu" and count.ndim == 0 and count >= 0 and _is_tree(part.mu) and _is_tree(part.nu):
+            if count.dtype.kind in "iu" and count.ndim == 0 and count >= 0 and is_tree(part.mu) and is_tree(part.nu):
                 return int(count), part.mu, part.nu
     raise CheckpointError("the state of the optimizer is not one of Adam")
 
 
-def _is_tree(tree: Any) -> bool:
+def is_tree(tree: Any) -> bool:
     """Whether arrays are stored by module and name."""
     return isinstance(tree, Mapping) and all(
         isinstance(module, str) and isinstance(arrays, Mapping) and all(isinstance(name, str) for name in arrays)
@@ -79,14 +79,19 @@ def _optax_class(cls: Any) -> Any:
 def save(path: str, params: Any, state: Any) -> None:
     """Writes a pickle that dm-clrs reads. The file has its name only when it is complete."""
     directory = os.path.dirname(path) or "."
-    os.makedirs(directory, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=directory, prefix=f".{os.path.basename(path)}.")
+    try:
+        os.makedirs(directory, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=directory, prefix=f".{os.path.basename(path)}.")
+    except OSError as error:
+        raise StoreError(error.errno, f"{path}: {error.strerror}") from None
     try:
         with open(descriptor, "wb") as file:
             _Pickler(file, protocol=4).dump({"params": params, "opt_state": state})
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise StoreError(error.errno, f"{path}: {error.strerror}") from None
         raise
 
 
@@ -114,7 +119,12 @@ def load(path: str) -> tuple[dict[str, dict[str, Any]], Any]:
     Raises:
         CheckpointError: If the file is not such a pickle.
     """
-    with open(path, "rb") as file:
+    try:
+        file = open(path, "rb")  # noqa: SIM115, closed below
+    except OSError as error:
+        missing = MissingFileError if isinstance(error, FileNotFoundError) else StoreError
+        raise missing(error.errno, f"{path}: {error.strerror}") from None
+    with file:
         try:
             saved = _finished(_Unpickler(file).load(), depth=8)
         except CheckpointError as error:
@@ -122,7 +132,7 @@ def load(path: str) -> tuple[dict[str, dict[str, Any]], Any]:
         except Exception as error:  # damaged pickles raise anything
             raise CheckpointError(f"{path}: not a file of save_model ({error})") from error
     params: Any = saved.get("params") if isinstance(saved, dict) else None
-    if not _is_tree(params) or not all(isinstance(array, np.ndarray) for arrays in params.values() for array in arrays.values()):
+    if not is_tree(params) or not all(isinstance(array, np.ndarray) for arrays in params.values() for array in arrays.values()):
         raise CheckpointError(f"{path}: not a file of save_model (`params` is not a dictionary of arrays by module)")
     return params, saved.get("opt_state")
 

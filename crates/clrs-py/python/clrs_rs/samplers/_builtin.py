@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clrs_rs import _core, algorithms
-from clrs_rs.errors import IgnoredOptionWarning, UnknownAlgorithmError, UnknownOptionError
+from clrs_rs import _arguments, _core, algorithms
+from clrs_rs.errors import ArgumentError, IgnoredOptionWarning, SampleError, UnknownAlgorithmError, UnknownOptionError
 from clrs_rs.samplers._sampler import Sampler
 from clrs_rs.specs import SPECS, Spec
 
@@ -52,7 +52,7 @@ def build_sampler(
     Traceback (most recent call last):
     clrs_rs.errors.UnknownOptionError: the sampler of bfs has no argument `prob`; its arguments are: length, p
     """
-    if name not in SPECS or name not in SAMPLERS:
+    if _arguments.text("name", name) not in SPECS or name not in SAMPLERS:
         raise UnknownAlgorithmError(f"unknown algorithm `{name}`" + _core.did_you_mean(name, list(SAMPLERS)))
     sampler_class = SAMPLERS[name]
     known = [argument for argument in inspect.signature(sampler_class._sample_data).parameters if argument != "self"]
@@ -304,7 +304,7 @@ class ConvexHullSampler(Sampler):
             if not _any_collinear(xs, ys, collineararity_eps):
                 return [xs, ys]
         attempts = collinearity_resampling_attempts
-        raise RuntimeError(f"no sample of {length} points without three collinear ones in {attempts} attempts")
+        raise SampleError(f"no sample of {length} points without three collinear ones in {attempts} attempts")
 
 
 def _halves(length: int, second: int | None) -> tuple[int, int]:
@@ -327,7 +327,7 @@ def _is_collinear(
     """Whether three points of the plane are on one line."""
     for point in (point_1, point_2, point_3):
         if point.shape != (2,):
-            raise ValueError(f"{point} is not a point of the plane")
+            raise ArgumentError(f"{point} is not a point of the plane")
     (a, b), (c, d) = point_2 - point_1, point_3 - point_1
     return bool(abs(a * d - b * c) < eps)
 

@@ -3,21 +3,25 @@
 import abc
 import copy
 import inspect
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from clrs_rs import _core, probing
+from clrs_rs import _arguments, _core, probing
 from clrs_rs.algorithms import native_name
-from clrs_rs.errors import BatchError
+from clrs_rs.errors import ArgumentError, ArgumentTypeError, BatchError
 from clrs_rs.samplers._batching import _batch_hints, _batch_io, _subsample_data
 from clrs_rs.samplers._types import Features, Feedback, Trajectory
 from clrs_rs.specs import SPECS, Spec
 
 #: Number of samples that are drawn and discarded to estimate the number of steps.
 _WARM_UP = 1000
+
+#: Held while a stream of the engine and a generator of the user are in step.
+_IN_STEP = threading.Lock()
 
 
 class Sampler(abc.ABC):
@@ -73,15 +77,20 @@ class Sampler(abc.ABC):
           **kwargs: arguments of ``_sample_data``.
         """
         self._spec = spec
-        self._num_samples = num_samples
+        self._num_samples = _arguments.integer("num_samples", num_samples, -(2**48))
         self._algorithm = algorithm
         self._args = args
         self._kwargs = kwargs
         self._track_max_steps = track_max_steps
+        if truncate_decimals is not None:
+            truncate_decimals = _arguments.integer("truncate_decimals", truncate_decimals, -300, 300)
         self._truncate_decimals = truncate_decimals
         self._engine: _core.FixedSet | _core.Stream | None = None
 
-        random = np.random.RandomState(seed)
+        try:
+            random = np.random.RandomState(seed)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"`seed` is not a seed of NumPy: {error}") from None
         name = self._native_name()
         if name is not None:
             self._engine = self._start_engine(name, random)
@@ -107,8 +116,10 @@ class Sampler(abc.ABC):
         Without a ``batch_size``, returns all samples of a fixed set. These are the arrays of the sampler: what changes them
         changes later batches.
         """
+        batch_size = 0 if batch_size is None else _arguments.integer("batch_size", batch_size)
         if not batch_size:
-            assert self._num_samples >= 0, "`batch_size` is required if samples are drawn by every call"
+            if self._num_samples < 0:
+                raise BatchError("`batch_size` is required if samples are drawn by every call")
             return Feedback(Features(self._inputs, self._hints, self._lengths), self._outputs)
         if 0 <= self._num_samples < batch_size:
             raise BatchError(f"Batch size {batch_size} > dataset size {self._num_samples}.")
@@ -142,6 +153,7 @@ class Sampler(abc.ABC):
 
     @max_steps.setter
     def max_steps(self, steps: int) -> None:
+        steps = _arguments.integer("max_steps", steps)
         if isinstance(self._engine, _core.Stream):
             self._engine.max_steps = steps
         else:
@@ -160,8 +172,11 @@ class Sampler(abc.ABC):
         return name if all(getattr(own, method) is getattr(native, method) for method in _DRAWING) else None
 
     def _start_engine(self, name: str, random: np.random.RandomState) -> "_core.FixedSet | _core.Stream":
-        options = inspect.signature(self._sample_data).bind(*self._args, **self._kwargs).arguments
-        length = options.pop("length")
+        try:
+            options = inspect.signature(self._sample_data).bind(*self._args, **self._kwargs).arguments
+        except TypeError as error:
+            raise ArgumentTypeError(f"the sampler of {name}: {error}") from None
+        length = _arguments.integer("length", options.pop("length"))
         if self._truncate_decimals:
             options["truncate_decimals"] = self._truncate_decimals
         state = _get_state(random)
@@ -177,9 +192,10 @@ class Sampler(abc.ABC):
         if random is None:
             return self._engine.next(batch_size)
         # The user has the generator too: both continue the same stream.
-        self._engine.state = _get_state(random)
-        batch = self._engine.next(batch_size)
-        _set_state(random, self._engine.state)
+        with _IN_STEP:
+            self._engine.state = _get_state(random)
+            batch = self._engine.next(batch_size)
+            _set_state(random, self._engine.state)
         return batch
 
     def __getattr__(self, name: str) -> Any:
@@ -277,7 +293,7 @@ class Sampler(abc.ABC):
     ) -> npt.NDArray[np.float64]:
         """Weights of `k` Erdős–Rényi graphs in a row, perturbed by edges to later ones, with the nodes shuffled."""
         if k > nb_nodes:
-            raise ValueError(f"{nb_nodes} nodes cannot form {k} communities")
+            raise ArgumentError(f"{nb_nodes} nodes cannot form {k} communities")
         kind: dict[str, Any] = {"directed": directed, "acyclic": acyclic, "weighted": weighted, "low": low, "high": high}
         community = np.minimum(np.arange(nb_nodes) // (nb_nodes // k), k - 1)
         weights = np.zeros((nb_nodes, nb_nodes))

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from clrs_rs import _arguments
+from clrs_rs.errors import ArgumentTypeError, TransformError
 from clrs_rs.probing import DataPoint, predecessor_to_cyclic_predecessor_and_first
 from clrs_rs.samplers._types import Feedback
 from clrs_rs.specs import Location, Spec, Stage, Type
@@ -16,9 +18,14 @@ def process_random_pos(sample_iterator: Iterator[Feedback], rng: Any) -> Iterato
     Where positions restart at 0, as those of two strings do, so do the random ones. The data point of the sampler is changed
     in place.
     """
+    if not hasattr(rng, "uniform"):
+        raise ArgumentTypeError(f"`rng` must be a generator of NumPy, not {_arguments.describe(rng)}")
     for feedback in sample_iterator:
-        features = feedback.features
-        (pos,) = (point for point in features.inputs if point.name == "pos")
+        features = _arguments.feedback(feedback).features
+        found = [point for point in features.inputs if point.name == "pos"]
+        if len(found) != 1:
+            raise TransformError(f"the inputs have {len(found)} data points `pos` instead of one")
+        (pos,) = found
         drawn = rng.uniform(size=pos.data.shape)
         # A string starts at a 0. Numbers of later strings are shifted, so that one sort keeps every string in its place.
         string = np.cumsum(pos.data == 0, axis=1)
@@ -29,7 +36,8 @@ def process_random_pos(sample_iterator: Iterator[Feedback], rng: Any) -> Iterato
 def process_pred_as_input(spec: Spec, sample_iterator: Iterator[Feedback]) -> tuple[Spec, Iterator[Feedback]]:
     """Makes the hint ``pred_h``, which must be the same at every step, an input ``pred``. Returns the new spec too."""
     pointer = (Location.NODE, Type.POINTER)
-    assert spec.get("pred_h", (Stage.HINT, *pointer)) == (Stage.HINT, *pointer), "`pred_h` is not a pointer of nodes"
+    if spec.get("pred_h", (Stage.HINT, *pointer)) != (Stage.HINT, *pointer):
+        raise TransformError("`pred_h` is not a pointer of nodes")
     new_spec = {
         ("pred" if name == "pred_h" else name): ((Stage.INPUT, *pointer) if name == "pred_h" else probe)
         for name, probe in spec.items()
@@ -38,14 +46,20 @@ def process_pred_as_input(spec: Spec, sample_iterator: Iterator[Feedback]) -> tu
 
 
 def _pred_as_input(feedback: Feedback) -> Feedback:
-    features = feedback.features
+    features = _arguments.feedback(feedback).features
     moved = [point for point in features.hints if point.name == "pred_h"]
     if not moved:
         return feedback
-    (point,) = moved
-    step = np.arange(len(point.data))[:, None]
-    changes = np.any(point.data != point.data[0], axis=-1) & (step < np.asarray(features.lengths))
-    assert not np.any(changes), "`pred_h` changes; it cannot become an input"
+    point = moved[0]
+    try:
+        data, lengths = np.asarray(point.data), np.asarray(features.lengths)
+    except ValueError as error:
+        raise TransformError(f"`pred_h` or the lengths are not arrays: {error}") from None
+    if data.ndim != 3 or lengths.shape != data.shape[1:2]:
+        raise TransformError(f"`pred_h` has shape {data.shape} with lengths of shape {lengths.shape}; [T, B, N] and [B] expected")
+    changes = np.any(data != data[:1], axis=-1) & (np.arange(len(data))[:, None] < lengths)
+    if np.any(changes):
+        raise TransformError("`pred_h` changes; it cannot become an input")
     pred = DataPoint("pred", point.location, point.type_, point.data[0])
     hints = tuple(point for point in features.hints if point.name != "pred_h")
     return feedback._replace(features=features._replace(inputs=(*features.inputs, pred), hints=hints))
@@ -69,7 +83,7 @@ def process_permutations(
             new_spec[name] = (stage, location, Type.POINTER)
 
     def transform(feedback: Feedback) -> Feedback:
-        features = feedback.features
+        features = _arguments.feedback(feedback).features
         inputs, hints, outputs = (
             _preprocess_permutations(points, enforce_permutations)
             for points in (features.inputs, features.hints, feedback.outputs)
@@ -86,7 +100,8 @@ def _preprocess_permutations(probes: Any, enforce_permutations: bool) -> list[Da
         if point.type_ != Type.SHOULD_BE_PERMUTATION:
             replaced.append(point)
             continue
-        assert point.location == Location.NODE, f"`{point.name}` is a permutation, but not of nodes"
+        if point.location != Location.NODE:
+            raise TransformError(f"`{point.name}` is a permutation, but not of nodes")
         if not enforce_permutations:
             replaced.append(DataPoint(point.name, point.location, Type.POINTER, point.data))
             continue

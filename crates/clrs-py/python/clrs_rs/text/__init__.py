@@ -21,11 +21,13 @@ The module does not depend on other packages. :func:`dataset` needs ``datasets``
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
-from clrs_rs import _core
+from clrs_rs import _arguments, _core
+from clrs_rs.errors import ArgumentTypeError
 from clrs_rs.samples import Sample
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ __all__ = [
 Format = Literal["text@2.0.3", "text@2.0.1", "text@1"]
 #: What a reward is given for: a correct answer, or that of the reference, trace included.
 Kind = Literal["valid", "exact"]
+
+_T = TypeVar("_T")
 
 
 class Row(TypedDict):
@@ -103,17 +107,17 @@ class TraceVerdict:
 class Verdict:
     """What is right and wrong about an answer. True if the answer is valid."""
 
-    #: Whether it can be read.
+    #: Whether it can be read: the syntax is right, and the outputs consist of numbers.
     parsed: bool
     #: Whether all outputs are there, each with as many elements as the problem requires.
     shape: bool
-    #: Fraction of output elements that equal those of the reference; 0 if the shape is wrong.
+    #: Fraction of output elements that equal those of the reference, without cells that it masks out; 0 if the shape is wrong.
     element_accuracy: float
     #: Whether it equals the reference, trace included, up to white space.
     exact_match: bool
     #: Whether the outputs are a correct answer, not necessarily that of the reference.
     valid: bool
-    #: Why it is not valid, in words.
+    #: Why it is not valid: the first error, in words.
     failure: str | None
     #: Comparison of the trace, if the question asks for one and the answer can be read.
     trace: TraceVerdict | None
@@ -126,7 +130,13 @@ class Task:
     """A parsed question, against whose reference answer any number of answers can be verified. See :func:`parse`."""
 
     def __init__(self, question: str, reference: str | None = None) -> None:
-        self._task = _core.TextTask(question, reference)
+        self._task = _core.TextTask(
+            _arguments.text("question", question), None if reference is None else _arguments.text("reference", reference)
+        )
+        self._arguments = (question, reference)
+
+    def __reduce__(self) -> tuple[type["Task"], tuple[str, str | None]]:
+        return Task, self._arguments
 
     @property
     def algorithm(self) -> str:
@@ -161,17 +171,15 @@ class Task:
 
     def verify(self, answer: str) -> Verdict:
         """Compares an answer with the reference, and checks whether it is correct."""
-        fields = json.loads(self._task.verify(answer))
+        fields = json.loads(self._task.verify(_arguments.text("answer", answer)))
         trace = fields.pop("trace")
         return Verdict(**fields, trace=None if trace is None else TraceVerdict(**trace))
 
     def reward(self, answer: str, kind: Kind = "valid") -> float:
         """1 if an answer meets the criterion, else 0."""
-        if kind == "valid":
-            return float(self._task.is_valid(answer))
-        if kind == "exact":
-            return float(self.verify(answer).exact_match)
-        raise ValueError(f"`kind` is {kind!r}; it must be 'valid' or 'exact'")
+        if _arguments.choice("kind", kind, get_args(Kind)) == "valid":
+            return float(self._task.is_valid(_arguments.text("answer", answer)))
+        return float(self.verify(answer).exact_match)
 
     def __repr__(self) -> str:
         return f"Task(algorithm={self.algorithm!r}, nodes={self.nodes}, format={self.format!r}, hints={self.hints})"
@@ -195,30 +203,58 @@ def generator(
     >>> [(row["algo_name"], row["length"]) for row in generator({"bfs": [4, 5], "minimum": [4, 5, 6]}, num_samples=4)]
     [('minimum', 5), ('minimum', 5), ('bfs', 4), ('minimum', 4)]
     """
-    tasks = [(algorithm, length) for algorithm, lengths in algos_and_lengths.items() for length in lengths]
-    engine = _core.TextGenerator(tasks, seed, format, use_hints, num_decimals_in_float, {})
-    if start:
-        engine.skip_rows(start)
+    tasks = []
+    for algorithm, lengths in _arguments.mapping("algos_and_lengths", algos_and_lengths).items():
+        name = f"algos_and_lengths[{algorithm!r}]"
+        lengths = _arguments.items(name, lengths, lambda name, length: _arguments.integer(name, length, 1), "a list of sizes")
+        tasks += [(_arguments.text("algos_and_lengths", algorithm), length) for length in lengths]
+    if num_samples is not None:
+        num_samples = _arguments.integer("num_samples", num_samples)
+    engine = _core.TextGenerator(tasks, _arguments.seed(seed), *_layout(format, use_hints, num_decimals_in_float), {})
+    _skip_rows(engine, _arguments.integer("start", start))
     return _rows(engine, num_samples, use_hints)
 
 
+def _layout(format: Any, hints: Any, decimals: Any) -> tuple[str, bool, int | None]:
+    """Format, traces and decimals, for the engine."""
+    decimals = None if decimals is None else _arguments.integer("decimals", decimals, 0, 300)
+    return _arguments.text("format", format), bool(hints), decimals
+
+
 def _rows(engine: _core.TextGenerator, num_samples: int | None, use_hints: bool) -> Iterator[Row]:
-    left = num_samples
-    # The first rows come at once, later ones in groups that keep all threads busy.
-    group = 16
+    for algorithm, size, _, _, question, answer in _engine_rows(engine, num_samples):
+        yield {
+            "text": question + answer,
+            "question": question,
+            "answer": answer,
+            "algo_name": algorithm,
+            "length": size,
+            "use_hints": use_hints,
+        }
+
+
+def _engine_rows(engine: _core.TextGenerator, count: int | None) -> Iterator[tuple[str, int, int, int, str, str]]:
+    """Rows of the engine. The first come at once, later ones in groups that keep all threads busy."""
+    left, group = count, 16
     while left is None or left > 0:
-        rows = engine.next_rows(group if left is None else min(group, left))
-        for algorithm, size, _, _, question, answer in rows:
-            yield {
-                "text": question + answer,
-                "question": question,
-                "answer": answer,
-                "algo_name": algorithm,
-                "length": size,
-                "use_hints": use_hints,
-            }
+        rows, group = _paced(engine.next_rows, group if left is None else min(group, left))
+        yield from rows
         left = None if left is None else left - len(rows)
-        group = min(2 * group, 1024)
+
+
+def _skip_rows(engine: _core.TextGenerator, count: int) -> None:
+    group = 16
+    while count > 0:
+        skipped = min(group, count)
+        _, group = _paced(engine.skip_rows, skipped)
+        count -= skipped
+
+
+def _paced(call: Callable[[int], _T], group: int) -> tuple[_T, int]:
+    """Calls the engine for a group of rows, and returns the size of the next group: calls are short, since Ctrl-C waits for them."""
+    start = time.monotonic()
+    result = call(group)
+    return result, min(2 * group, 4096) if time.monotonic() - start < 0.1 else max(group // 2, 1)
 
 
 def sample(
@@ -232,15 +268,19 @@ def sample(
     format: Format = "text@2.0.3",
     **options: Any,
 ) -> list[Sampled]:
-    """Questions and answers of the samples that :func:`clrs_rs.sample` draws with the same arguments.
+    """Questions and answers of the samples that :func:`clrs_rs.sample` draws with the same algorithm, size, seed and options.
 
-    `decimals` truncates numbers before the algorithm runs on them; it is the option ``truncate_decimals`` there.
+    `count` is its `batch`. `decimals` truncates numbers before the algorithm runs on them: its option ``truncate_decimals``.
 
     >>> sample("insertion_sort", n=4, count=1, decimals=3)[0].answer
     '[0.544 0.548 0.602 0.715]\\n\\n'
     """
-    engine = _core.TextGenerator.block((algorithm, n, seed, count), format, hints, decimals, options)
-    return [Sampled(*row) for row in engine.next_rows(count)]
+    block = (
+        _arguments.text("algorithm", algorithm), _arguments.integer("n", n, 1), _arguments.seed(seed),
+        _arguments.integer("count", count),
+    )  # fmt: skip
+    engine = _core.TextGenerator.block(block, *_layout(format, hints, decimals), options)
+    return [Sampled(*row) for row in _engine_rows(engine, count)]
 
 
 def format(
@@ -254,8 +294,11 @@ def format(
     >>> clrs.text.format(clrs.sample("minimum", n=3, batch=1, truncate_decimals=2)[0])
     Example(question='minimum:\\nkey: [0.54 0.71 0.6]\\nmin:\\n', answer='0\\n\\n')
     """
+    for name, value in (("sample", sample), ("predicted", predicted)):
+        if not (isinstance(value, Sample) or (name == "predicted" and value is None)):
+            raise ArgumentTypeError(f"`{name}` must be a Sample, not {_arguments.describe(value)}")
     other = None if predicted is None else (predicted._samples, predicted._index)
-    return Example(*_core.format_text(sample._samples, sample._index, format, hints, other))
+    return Example(*_core.format_text(sample._samples, sample._index, _arguments.text("format", format), bool(hints), other))
 
 
 def parse(question: str, reference: str | None = None) -> Task:
