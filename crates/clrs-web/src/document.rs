@@ -1,5 +1,7 @@
 //! What a page contains: traces, and the texts of their algorithms.
 
+use std::borrow::Cow;
+
 use clrs::{AnyAlgorithm, Family, Trace};
 use serde::Serialize;
 
@@ -8,11 +10,11 @@ use serde::Serialize;
 #[non_exhaustive]
 pub struct AlgorithmText {
     /// Name.
-    pub algorithm: &'static str,
+    pub algorithm: Cow<'static, str>,
     /// First line of the documentation.
     pub title: String,
-    /// Family.
-    pub family: Family,
+    /// Family; `None` for an algorithm that is not registered.
+    pub family: Option<Family>,
     /// Documentation, as Markdown.
     pub documentation: String,
     /// Code, without documentation and tests.
@@ -26,12 +28,24 @@ impl AlgorithmText {
     pub fn new(algorithm: &dyn AnyAlgorithm) -> AlgorithmText {
         let source = algorithm.source();
         AlgorithmText {
-            algorithm: algorithm.name(),
+            algorithm: algorithm.name().into(),
             title: source.title(),
-            family: algorithm.family(),
+            family: Some(algorithm.family()),
             documentation: source.doc(),
             source: source.body(),
             first_line: source.body_line(),
+        }
+    }
+
+    /// The text of an algorithm that is not registered, such as one in Python: its name.
+    pub fn unregistered(name: &str) -> AlgorithmText {
+        AlgorithmText {
+            algorithm: name.to_owned().into(),
+            title: name.into(),
+            family: None,
+            documentation: String::new(),
+            source: "",
+            first_line: 1,
         }
     }
 }
@@ -59,7 +73,16 @@ pub struct Saved {
 impl Saved {
     /// One trace, from its first step.
     pub fn new(algorithm: &dyn AnyAlgorithm, trace: Trace) -> Saved {
-        Saved { documents: vec![TraceDocument { trace, text: AlgorithmText::new(algorithm) }], frame: 0 }
+        Saved::with_text(AlgorithmText::new(algorithm), trace)
+    }
+
+    /// One trace of an algorithm that is not registered.
+    pub fn unregistered(trace: Trace) -> Saved {
+        Saved::with_text(AlgorithmText::unregistered(&trace.algorithm), trace)
+    }
+
+    fn with_text(text: AlgorithmText, trace: Trace) -> Saved {
+        Saved { documents: vec![TraceDocument { trace, text }], frame: 0 }
     }
 
     /// Titles of the algorithms.

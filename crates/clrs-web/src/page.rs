@@ -1,6 +1,6 @@
-//! The page: one HTML document with its script, its styles and, if it is saved, its traces inside.
+//! The page: one HTML document with its scripts, its styles and, if it is saved, its traces inside.
 //!
-//! Its content security policy allows that script and these styles, by their hashes, and nothing else: whatever a trace
+//! Its content security policy allows these scripts and styles, by their hashes, and nothing else: whatever a trace
 //! contains, it is data.
 
 use std::fmt::Write as _;
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::document::Saved;
 
 const TEMPLATE: &str = include_str!("../ui/index.html");
+const EARLY_SCRIPT: &str = include_str!("../bundle/early.js");
 const SCRIPT: &str = include_str!("../bundle/app.js");
 const PICTURE_CSS: &str = include_str!("../bundle/picture.css");
 const PAGE_CSS: &str = include_str!("../bundle/page.css");
@@ -20,26 +21,27 @@ const PAGE_CSS: &str = include_str!("../bundle/page.css");
 /// The content security policy of every page.
 pub static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
-    let (script, picture, page) = (hash(SCRIPT), hash(PICTURE_CSS), hash(PAGE_CSS));
+    let (early, script) = (hash(EARLY_SCRIPT), hash(SCRIPT));
+    let (picture, page) = (hash(PICTURE_CSS), hash(PAGE_CSS));
     format!(
-        "default-src 'none'; script-src {script}; style-src {picture} {page}; img-src data:; connect-src 'self'; base-uri 'none'; \
+        "default-src 'none'; script-src {early} {script}; style-src {picture} {page}; img-src data:; connect-src 'self'; base-uri 'none'; \
          form-action 'none'"
     )
 });
 
 /// The page that asks its server for traces.
 pub fn served() -> String {
-    fill("clrs explorer", "")
+    fill("clrs explorer", EARLY_SCRIPT, "")
 }
 
 /// A page with traces inside, which needs neither a server nor a network.
 pub fn standalone(saved: &Saved) -> String {
     let data = serde_json::to_string(saved).expect("traces have text keys");
-    fill(&escape(&saved.title()), &data.replace('<', "\\u003c"))
+    fill(&escape(&saved.title()), "", &data.replace('<', "\\u003c"))
 }
 
-/// Replaces `{{name}}` in the template.
-fn fill(title: &str, data: &str) -> String {
+/// Replaces `{{name}}` in the template. `early` is a script that runs before the rest is read.
+fn fill(title: &str, early: &str, data: &str) -> String {
     let mut html = String::with_capacity(TEMPLATE.len() + SCRIPT.len() + PICTURE_CSS.len() + PAGE_CSS.len() + data.len());
     let mut parts = TEMPLATE.split("{{");
     html += parts.next().unwrap_or_default();
@@ -48,6 +50,7 @@ fn fill(title: &str, data: &str) -> String {
         let value = match name {
             "csp" => &POLICY,
             "title" => title,
+            "early" => early,
             "picture_css" => PICTURE_CSS,
             "page_css" => PAGE_CSS,
             "data" => data,
@@ -87,13 +90,18 @@ mod tests {
         trace.algorithm = "</script><script>alert(1)</script>".into();
         let html = standalone(&Saved::new(sort, trace));
         assert!(!html.contains("<script>alert") && html.contains("\\u003c/script>"));
-        assert_eq!(html.matches("</script>").count(), 2, "the data and the program");
+        assert_eq!(html.matches("</script>").count(), 3, "the early script, which is empty, the data and the program");
     }
 
     #[test]
     fn the_bundle_is_small_and_fits_into_a_page() {
-        assert!(SCRIPT.len() + PICTURE_CSS.len() + PAGE_CSS.len() < 200_000);
-        assert!(!SCRIPT.contains("</script") && !PICTURE_CSS.contains("</style") && !PAGE_CSS.contains("</style"));
+        assert!(EARLY_SCRIPT.len() + SCRIPT.len() + PICTURE_CSS.len() + PAGE_CSS.len() < 200_000);
+        assert!(
+            !EARLY_SCRIPT.contains("</script")
+                && !SCRIPT.contains("</script")
+                && !PICTURE_CSS.contains("</style")
+                && !PAGE_CSS.contains("</style")
+        );
         // The program has the template, too, for pages that it saves.
         assert!(!served().replace(SCRIPT, "").contains("{{"));
     }

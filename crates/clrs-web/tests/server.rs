@@ -97,7 +97,7 @@ fn start() -> Running {
 }
 
 #[test]
-fn the_page_allows_its_own_script_and_nothing_else() {
+fn the_page_allows_its_own_scripts_and_nothing_else() {
     let server = start();
     let page = server.get("/");
     assert_eq!(page.status, 200);
@@ -109,6 +109,9 @@ fn the_page_allows_its_own_script_and_nothing_else() {
             && policy.contains("frame-ancestors 'none'")
     );
     assert!(!policy.contains("unsafe") && !policy.contains('*'));
+    let scripts = policy.split("script-src").nth(1).and_then(|rest| rest.split(';').next()).expect("a policy of scripts");
+    assert_eq!(scripts.matches("'sha256-").count(), scripts.split_whitespace().count(), "only hashes: {scripts}");
+    assert_eq!(scripts.split_whitespace().count(), 2, "the script at the top and that at the end");
     for header in ["x-content-type-options: nosniff", "x-frame-options: deny", "cross-origin-resource-policy: same-origin"] {
         assert!(page.head.contains(header), "{header}");
     }

@@ -1,4 +1,4 @@
-// Builds the bundle: `node build.mjs FOLDER` writes app.js, picture.css and page.css, and fails if they are too large.
+// Builds the bundle: `node build.mjs FOLDER` writes early.js, app.js, picture.css and page.css, and fails if they are too large.
 
 import { build } from "esbuild";
 import { readFileSync } from "node:fs";
@@ -26,8 +26,8 @@ const common = {
 };
 await build({
   ...common,
-  entryPoints: ["src/main.tsx"],
-  outfile: join(folder, "app.js"),
+  entryPoints: { app: "src/main.tsx", early: "src/early.ts" },
+  outdir: folder,
   format: "iife",
   jsx: "automatic",
   jsxImportSource: "preact",
@@ -35,7 +35,7 @@ await build({
 });
 await build({ ...common, entryPoints: { picture: "src/pictures.css", page: "src/page.css" }, outdir: folder });
 
-const files = ["app.js", "picture.css", "page.css"].map((name) => readFileSync(join(folder, name)));
+const files = ["early.js", "app.js", "picture.css", "page.css"].map((name) => readFileSync(join(folder, name)));
 const bytes = files.reduce((sum, file) => sum + file.length, 0);
 const compressed = gzipSync(Buffer.concat(files), { level: 9 }).length;
 console.log(`bundle: ${bytes} bytes, ${compressed} compressed`);

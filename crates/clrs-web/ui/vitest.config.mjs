@@ -8,4 +8,4 @@ const html = {
   load: (id) => (id.endsWith(".html") ? `export default ${JSON.stringify(readFileSync(id, "utf8"))}` : undefined),
 };
 
-export default defineConfig({ plugins: [html], test: { include: ["test/**/*.test.ts"] } });
+export default defineConfig({ plugins: [html], test: { include: ["test/**/*.test.{ts,mjs}"] } });

@@ -1,7 +1,11 @@
 // Chromium for the tests, and pages that fail on any error in their console.
 
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+
+/** Pictures that the documentation shows. */
+export const KEPT = fileURLToPath(new URL("../../../../docs/explorer/", import.meta.url));
 
 /** Without these, Chromium tries to reach servers of its own. */
 const FLAGS = [
@@ -62,7 +66,7 @@ export async function ready(page) {
 
 /** Chooses an item of the save menu and returns the file. */
 export async function download(page, item) {
-  await page.locator("details.menu summary").click();
+  await page.locator("details.menu summary", { hasText: "Save" }).click();
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: item }).click()]);
   return readFileSync(await file.path());
 }

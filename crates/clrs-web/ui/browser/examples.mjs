@@ -3,10 +3,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { assert, openPage } from "./chromium.mjs";
+import { assert, KEPT, openPage } from "./chromium.mjs";
+import { withPalette } from "./png.mjs";
 import { run } from "./program.mjs";
 
-const KEPT = fileURLToPath(new URL("../../../../docs/explorer/", import.meta.url));
 const PRESETS = fileURLToPath(new URL("../../presets/", import.meta.url));
 /** Algorithm and frame of every example, as in the figures of the paper. */
 const FRAMES = { insertion_sort: 3, bellman_ford: 3, naive_string_matcher: 3, matrix_chain_order: 3 };
@@ -29,7 +29,7 @@ export async function examples(browser, folder, update) {
     const picture = await page.locator(".canvas").screenshot({ animations: "disabled" });
     const kept = join(KEPT, `example-${algorithm}.png`);
     if (update) {
-      writeFileSync(kept, picture);
+      writeFileSync(kept, withPalette(picture));
     }
     assert(existsSync(kept), `${kept} does not exist; --update writes it`);
     const share = await difference(browser, picture, readFileSync(kept));

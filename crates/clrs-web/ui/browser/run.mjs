@@ -1,6 +1,6 @@
 // Tests in a real browser: `node run.mjs [--full] [--only NAME]... [--minutes M]`. CLRS is the path of the program, CHROMIUM that of the
-// browser. The networks that are shown are trained first, for some seconds. `--update` writes the kept pictures of the worked examples,
-// `--screenshots FOLDER` pictures of many views.
+// browser. The networks that are shown are trained first, for some seconds. `--screenshots FOLDER` writes pictures of many views.
+// `--update` writes the pictures that the documentation shows: those of the worked examples, and with `--screenshots` those of views.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { firstView } from "./firstview.mjs";
 import { load } from "./load.mjs";
 import { network } from "./network.mjs";
 import { serve, train } from "./program.mjs";
+import { saved } from "./saved.mjs";
 import { screenshots } from "./screenshots.mjs";
 import { training } from "./training.mjs";
 import { walk } from "./walk.mjs";
@@ -28,14 +29,16 @@ const { values } = parseArgs({
 });
 
 const TESTS = {
+  // Before others add runs.
+  ...(values.screenshots ? { screenshots: (browser, { base }) => screenshots(browser, base, values.screenshots, values.update) } : {}),
   walk: (browser, { base }) => walk(browser, base, { sizes: [4, 16, 64], isFull: values.full }),
   first_view: firstView,
+  saved,
   examples: (browser, { folder }) => examples(browser, folder, values.update),
   access,
   network,
   training,
   load: (browser, server) => load(server, Number(values.minutes)),
-  ...(values.screenshots ? { screenshots: (browser, { base }) => screenshots(browser, base, values.screenshots) } : {}),
 };
 
 const unknown = values.only.filter((name) => !(name in TESTS));

@@ -1,8 +1,9 @@
 // Pictures of representative views, for docs/explorer.md and for people to look at.
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openPage, ready } from "./chromium.mjs";
+import { KEPT, openPage, ready } from "./chromium.mjs";
+import { withPalette } from "./png.mjs";
 
 /** Views by name: their address. */
 const VIEWS = {
@@ -28,7 +29,8 @@ const DEVICES = {
   "4k": { viewport: { width: 3840, height: 2160 } },
 };
 
-export async function screenshots(browser, base, folder) {
+/** Writes all pictures to a folder; with `update`, also those that are kept for the documentation. */
+export async function screenshots(browser, base, folder, update) {
   mkdirSync(folder, { recursive: true });
   for (const [device, options] of Object.entries(DEVICES)) {
     const page = await openPage(browser, options);
@@ -36,7 +38,10 @@ export async function screenshots(browser, base, folder) {
       await page.goto(`${base}${hash}`);
       await ready(page);
       await page.locator(name === "training" ? ".chart .curve" : "svg.picture [data-panel]").first().waitFor();
-      await page.screenshot({ path: join(folder, `${name}-${device}.png`), animations: "disabled" });
+      const picture = withPalette(await page.screenshot({ animations: "disabled" }));
+      const file = `${name}-${device}.png`;
+      const folders = update && existsSync(join(KEPT, file)) ? [folder, KEPT] : [folder];
+      folders.forEach((to) => writeFileSync(join(to, file), picture));
     }
     await page.context().close();
   }

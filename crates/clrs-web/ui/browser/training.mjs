@@ -16,6 +16,10 @@ export async function training(browser, { base, runs }) {
   const curves = () => page.locator(".chart .curve").evaluateAll((paths) => paths.filter((path) => path.getAttribute("d").length > 10).length);
   const before = await curves();
   assert(before === 6, `${before} curves instead of 2 x (1 + 2)`);
+  const titles = await page.locator(".chart circle title").allTextContents();
+  assert(titles.some((title) => /^bfs-40 bfs, step \d+: [\d.]+%$/.test(title)), `points ${titles.slice(0, 3)}`);
+  await page.locator("table.runs th", { hasText: "both-12" }).click({ position: { x: 90, y: 12 } });
+  assert((await curves()) === 6, "a click on the name of a run hides nothing");
   await page.locator("table.runs tr", { hasText: "both-12" }).locator("input").uncheck();
   assert((await curves()) === 2, "a run can be hidden");
   await page.locator("table.runs tr", { hasText: "both-12" }).locator("input").check();

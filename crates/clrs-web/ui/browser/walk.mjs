@@ -52,6 +52,7 @@ export async function walk(browser, base, { sizes, isFull }) {
     frames += result.frames;
     times.set(size, [...(times.get(size) ?? []), ...result.times.map((time) => ({ time, algorithm }))]);
   }
+  await tooltips(page);
   await page.context().close();
   for (const [size, list] of times) {
     list.sort((a, b) => a.time - b.time);
@@ -65,4 +66,21 @@ export async function walk(browser, base, { sizes, isFull }) {
   }
   assert(failures.length === 0, failures.join("\n"));
   return `${views.length} views, ${frames} frames`;
+}
+
+/** Cells of tables have tooltips, with and without room for text. */
+async function tooltips(page) {
+  for (const [hash, marks] of [["#/matrix_chain_order?n=8&t=6", ".table .cell-texts text"], ["#/optimal_bst?n=32&t=9", ".table .shades .shade-0"]]) {
+    await showTrace(page, hash);
+    const { x, y } = await page.locator(marks).last().evaluate((mark) => {
+      // The lower left corner of a path with many cells is a cell.
+      const box = mark.getBoundingClientRect();
+      return mark.localName === "path" ? { x: box.left + 4, y: box.bottom - 4 } : { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+    });
+    await page.mouse.move(x, y);
+    await page.locator(".tooltip b", { hasText: "\u2192" }).waitFor({ timeout: 5000 }).catch(() => {
+      throw new Error(`no tooltip on ${marks} of ${hash}`);
+    });
+    await page.mouse.move(0, 0);
+  }
 }

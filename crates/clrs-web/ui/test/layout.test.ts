@@ -1,14 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { placeCallouts, placeEdgeLabels } from "../src/layout/callouts.ts";
-import { linePath, niceStep, powers, ticks } from "../src/layout/chart.ts";
+import { placeBeside, placeCallouts, placeEdgeLabels } from "../src/layout/callouts.ts";
+import { linePath, niceStep, powers, spread, ticks } from "../src/layout/chart.ts";
 import { barScale, columns, labelled } from "../src/layout/columns.ts";
 import { beside, flow, stack } from "../src/layout/compose.ts";
 import { layoutForest } from "../src/layout/forest.ts";
-import { centered, distance, fit, overlaps, type Box, type Point } from "../src/layout/geometry.ts";
-import { circle, fittingRadius, flowLayers, graphOf, layoutGraph } from "../src/layout/graph.ts";
+import { centered, distance, fit, overlaps, touches, type Box, type Point } from "../src/layout/geometry.ts";
+import { circle, fittingRadius, flowLayers, graphOf, layoutGraph, wantedRadius } from "../src/layout/graph.ts";
 import { convexHull } from "../src/layout/hull.ts";
-import { shift } from "../src/layout/strings.ts";
-import { cellBox, derivation, pyramidLayout, squareLayout } from "../src/layout/table.ts";
+import { clearance, routes } from "../src/layout/routes.ts";
+import { compare } from "../src/layout/strings.ts";
+import { cellAt, cellBox, cellCenter, derivation, pyramidLayout, squareLayout, trail } from "../src/layout/table.ts";
+import { single } from "../src/model/recording.ts";
+import { graphGeometry } from "../src/pictures/graphgeometry.ts";
+import { comparedLetters } from "../src/pictures/strings.tsx";
 import { names, open } from "./traces.ts";
 
 const BOX: Box = { x: 10, y: 20, width: 600, height: 400 };
@@ -38,6 +42,35 @@ describe("graphs", () => {
     expect(points).toEqual(layoutGraph(graph, BOX, 15).points);
     expect(points.every((point) => inside(point, BOX))).toBe(true);
     expect(fittingRadius(points, 15)).toBeGreaterThan(9);
+  });
+  it.each(graphs)("%s has no edge that passes through a node", (name) => {
+    const { scene } = open(name);
+    const graph = graphOf(scene.adjacency!.rows[0]!, scene.nodes);
+    for (const width of [264, 460, 880]) {
+      const wanted = wantedRadius(scene.nodes, width);
+      const { points } = layoutGraph(graph, { x: 48, y: 40, width, height: 420 }, wanted);
+      const radius = fittingRadius(points, wanted);
+      const bend = routes(points, radius);
+      const edges = graph.near.flatMap((list, from) => list.map((to) => [from, to] as const));
+      const others = (...ends: number[]) => points.filter((_, node) => !ends.includes(node));
+      const free = edges.map(([from, to]) => clearance(points[from]!, points[to]!, bend(from, to), others(from, to)));
+      expect(Math.min(Infinity, ...free)).toBeGreaterThan(radius);
+      expect(edges.filter(([from, to]) => bend(from, to) + bend(to, from) !== 0)).toEqual([]);
+    }
+  });
+  it.each(graphs)("%s is as high as its nodes need, with room for labels", (name) => {
+    const { scene } = open(name);
+    const { points, bounds } = graphGeometry(scene, 600, 400);
+    const ys = points.map((point) => point.y);
+    expect(Math.min(...ys)).toBeGreaterThanOrEqual(40 - 0.01);
+    expect(bounds.height - Math.max(...ys)).toBeGreaterThanOrEqual(40 - 0.01);
+    expect(bounds.height).toBeLessThanOrEqual(480);
+  });
+  it("bend edges only where they must", () => {
+    const line = [0, 100, 200].map((x) => ({ x, y: 50 }));
+    const bend = routes(line, 10);
+    expect([bend(0, 1), bend(1, 2)]).toEqual([0, 0]);
+    expect(Math.abs(bend(0, 2))).toBeGreaterThan(10);
   });
   it("with few edges have their neighbors near", () => {
     const path = graphOf(adjacency(7, [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6]]), 7);
@@ -73,10 +106,35 @@ describe("labels", () => {
   });
   it("on edges are left out where there is no room", () => {
     const [a, b] = [{ x: 0, y: 0 }, { x: 200, y: 0 }];
-    const label = { from: a, to: b, width: 30 };
+    const label = { from: a, to: b, bend: 0, width: 30 };
     const places = placeEdgeLabels([label, label, label, label, label], 12, [a, b], 10);
     expect(places.filter(Boolean).length).toBe(3);
-    expect(placeEdgeLabels([{ from: a, to: { x: 30, y: 0 }, width: 30 }], 12, [], 10)).toEqual([null]);
+    expect(placeEdgeLabels([{ from: a, to: { x: 30, y: 0 }, bend: 0, width: 30 }], 12, [], 10)).toEqual([null]);
+  });
+  it("are beside short edges, which they would hide, and on them only if both sides are taken", () => {
+    const [a, b] = [{ x: 0, y: 0 }, { x: 70, y: 0 }];
+    const label = { from: a, to: b, bend: 0, width: 30 };
+    const place = (...others: number[]) => {
+      const edges = others.map((y) => ({ from: { x: -200, y }, to: { x: 270, y }, bend: 0, width: 20 }));
+      return placeEdgeLabels([label, ...edges], 12, [a, b], 10)[0];
+    };
+    expect(Math.abs(place()?.y ?? 0)).toBe(7);
+    expect(place(7)?.y).toBe(-7);
+    expect(place(-7)?.y).toBe(7);
+    expect(place(7, -7)?.y).toBe(0);
+  });
+  it("beside points cover neither points nor each other", () => {
+    const points = [{ x: 50, y: 50 }, { x: 58, y: 50 }, { x: 90, y: 5 }, { x: 20, y: 80 }, { x: 20, y: 92 }];
+    const size = { width: 12, height: 11 };
+    const places = placeBeside(points, 5, points.map(() => size), { x: 0, y: 0, width: 100, height: 100 });
+    const boxes = places.map((at) => at && centered(at, size.width, size.height));
+    expect(boxes.every(Boolean)).toBe(true);
+    boxes.forEach((box, index) => {
+      expect(box && box.y >= 0 && box.y + box.height <= 100).toBe(true);
+      expect(boxes.slice(0, index).some((other) => box && other && overlaps(box, other))).toBe(false);
+      expect(points.some((point) => box && touches(box, point, 4))).toBe(false);
+    });
+    expect(placeBeside(points.slice(0, 1), 5, [size], { x: 44, y: 44, width: 12, height: 12 })).toEqual([null]);
   });
 });
 
@@ -108,8 +166,19 @@ describe("trees", () => {
 });
 
 describe("tables", () => {
+  it("of arrows lead back to their beginning", () => {
+    const arrows = ["\u2196\u2190", "\u2191\u2196"];
+    expect(trail(2, 2, (row, column) => arrows[row]?.[column])).toEqual([[1, 1], [0, 0]]);
+    expect(trail(2, 1, (row, column) => arrows[row]?.[column])).toEqual([[1, 0], [0, 0]]);
+    expect(trail(2, 2, () => "x")).toEqual([]);
+    expect(trail(2, 2, () => undefined)).toEqual([]);
+  });
   it("keep their cells apart", () => {
     for (const layout of [squareLayout(5, 5, 300, 300), pyramidLayout(5, 300, 300)]) {
+      expect(cellAt(layout, 5, 5, cellCenter(layout, 1, 3))).toEqual({ row: 1, column: 3 });
+      expect(cellAt(layout, 5, 5, cellCenter(layout, 2, 2))).toEqual({ row: 2, column: 2 });
+      expect(cellAt(layout, 5, 5, { x: 0, y: 0 })).toBe(null);
+      expect(cellAt(layout, 5, 5, cellCenter(layout, 5, 5))).toBe(null);
       const boxes = Array.from({ length: 5 }, (_, row) => Array.from({ length: 5 - row }, (_, k) => cellBox(layout, row, row + k))).flat();
       boxes.forEach((box, index) => expect(boxes.slice(0, index).some((other) => overlaps(box, other, -0.01))).toBe(false));
       expect(boxes.every((box) => box.x >= 0 && box.y >= 0 && box.x + box.width <= layout.width && box.y + box.height <= layout.height)).toBe(true);
@@ -124,7 +193,31 @@ describe("tables", () => {
 
 describe("strings", () => {
   it("are shifted to where their letters are compared", () => {
-    expect([shift(5, 2, [9, 4]), shift(0, 2, [9, 4]), shift(null, 2, [9, 4]), shift(20, 0, [9, 4])]).toEqual([3, 0, 0, 8]);
+    const at = (above: number | null, below: number) => compare({ above, below, isEmpty: null }, [9, 4]);
+    expect(at(5, 2)).toEqual({ shift: 3, current: 2 });
+    expect([at(0, 2), at(20, 0)].map(({ shift }) => shift)).toEqual([0, 8]);
+    expect(at(null, 2)).toEqual({ shift: 0, current: null });
+  });
+  it("are compared at the letter after a prefix", () => {
+    expect(compare({ above: 5, below: 2, isEmpty: false }, [9, 4])).toEqual({ shift: 2, current: 3 });
+    expect(compare({ above: 5, below: 0, isEmpty: true }, [9, 4])).toEqual({ shift: 5, current: 0 });
+    expect(compare({ above: 0, below: 2, isEmpty: true }, [9, 4])).toEqual({ shift: 0, current: null });
+  });
+  const matchers = names.filter((name) => comparedLetters(open(name).scene) !== null);
+  it.each(matchers)("%s has equal letters above each other up to the one that is read", (name) => {
+    const { scene, recording, trace } = open(name);
+    const { text, pattern } = trace.problem as { text: string; pattern: string };
+    const compared = comparedLetters(scene)!;
+    let count = 0;
+    for (let frame = 0; frame < recording.frames; frame++) {
+      const { shift, current } = compared((series) => single(series, frame), frame === recording.steps);
+      if (current !== null) {
+        expect(text.slice(shift, shift + current)).toBe(pattern.slice(0, current));
+        expect(shift + current === recording.get("i")!.at(frame)![0] || frame === recording.steps).toBe(true);
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(1);
   });
 });
 
@@ -158,6 +251,12 @@ describe("panels", () => {
 });
 
 describe("charts", () => {
+  it("mark some of many points", () => {
+    const points = Array.from({ length: 100 }, (_, k) => k);
+    expect(spread(points, 4)).toEqual([0, 33, 66, 99]);
+    expect([0, 1, 3].map((count) => spread(points.slice(0, count), 4))).toEqual([[], [0], [0, 1, 2]]);
+    expect(spread(points, 1)).toEqual([0]);
+  });
   it("have round numbers on their axes", () => {
     expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
     expect(ticks(0, 7, 3)).toEqual([0, 5]);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { changedCells, events } from "../src/model/changes.ts";
 import { frameAt, neighbor, suitableSpeed } from "../src/model/clock.ts";
-import { candidates, cellName, changes, changeText, stepLabel } from "../src/model/describe.ts";
-import { divergence } from "../src/model/divergence.ts";
-import { fitting, long, short } from "../src/model/format.ts";
+import { briefText, candidates, cellName, cellTip, changes, changeText, stepLabel } from "../src/model/describe.ts";
+import { divergence, wrongDecisions, wrongText } from "../src/model/divergence.ts";
+import { fitting, long, precise, short } from "../src/model/format.ts";
 import { cursorColors } from "../src/model/palette.ts";
 import { adapt, fieldKind, formatNumbers, parseNumbers } from "../src/model/problem.ts";
 import { predicted, recorded } from "../src/model/recording.ts";
-import { byError, errorText } from "../src/model/samples.ts";
+import { byError, errorText, sampleText } from "../src/model/samples.ts";
 import { classNames } from "../src/model/trace.ts";
 import { View } from "../src/model/view.ts";
 import { names, open, tiny } from "./traces.ts";
@@ -32,6 +32,10 @@ describe("numbers", () => {
     const texts = [0, 0.417, 0.00411, 1e-5, -0.3, 1.46, 12.3, 1234.5, 2e7, NaN, Infinity].map(short);
     expect(texts).toEqual(["0", ".42", ".004", "1e\u22125", "\u2212.3", "1.5", "12", "1235", "2e7", "\u2013", "\u221e"]);
     expect(long(0.41702)).toBe(".417");
+  });
+  it("have a third digit where there is room", () => {
+    expect([1.033, 1.039, 1, 0.417, 12.34, 123.4].map((x) => precise(x, 30, 10))).toEqual(["1.03", "1.04", "1", ".42", "12.3", "123"]);
+    expect(precise(1.26, 20, 10)).toBe("1.3");
   });
   it("lose digits before they leave their cell", () => {
     expect(fitting(-0.42, 30, 11)).toBe("\u2212.42");
@@ -61,6 +65,11 @@ describe("recordings", () => {
     expect(changes(recording, 1, 9).shown.map(changeText)).toEqual(["u: 0 \u2192 1", "pi_h[1]: 1 \u2192 0"]);
     expect(changes(recording, 1, 1)).toMatchObject({ count: 2 });
   });
+  it("name classes by their symbol, or without what is in parentheses", () => {
+    const classes = (description: string) => recorded(tiny([{ kind: { categorical: { classes: 2 } }, description, values: [[0, 0, 0], [1, 0, 0]] }])).series[0]!;
+    expect(briefText(classes("0 \u2191 drop it (row), 1 \u2190 keep it"), 0)).toBe("0 (\u2191)");
+    expect(briefText(classes("0 white (unknown), 1 gray (seen)"), 1)).toBe("1 gray");
+  });
   it("name their steps and cells", () => {
     expect([stepLabel(0, 2), stepLabel(2, 2)]).toEqual(["step 1 of 2", "result"]);
     expect(cellName({ ...recording.series[0]!, location: "edge" }, 5, 3)).toBe("pi_h[1, 2]");
@@ -81,7 +90,7 @@ describe("predictions", () => {
     predictions: [
       { name: "pi", stage: "output", location: "node", kind: "pointer", description: "", values: [0, 0, 0], probabilities: [[1, 0, 0, 1, 0, 0, 0.6, 0.3, 0.1]] },
       { name: "pi_h", stage: "hint", location: "node", kind: "pointer", description: "", values: [[0, 1, 2], [0, 0, 2]], probabilities: [[], [0.9, 0.1, 0, 0.7, 0.2, 0.1, 0, 0, 1]] },
-      { name: "d", stage: "hint", location: "node", kind: "scalar", description: "", values: [[0, 0, 0], [0, 1.05, 0]] },
+      { name: "d", stage: "hint", location: "node", kind: "scalar", description: "", values: [[0.01, 0, 0], [0, 1.05, 0]] },
     ],
   } as const;
   const truth = recorded(trace as never);
@@ -97,6 +106,19 @@ describe("predictions", () => {
     expect([...new View(prediction, 2, truth).wrong(prediction.get("pi_h")!)]).toEqual([2]);
     expect(new View(prediction, 1, truth).wrong(prediction.get("d")!).size).toBe(0);
     expect(new View(prediction, 1).wrong(prediction.get("d")!).size).toBe(0);
+    expect([...new View(prediction, 1, truth).changed(prediction.get("d")!)]).toEqual([1]);
+  });
+  it("name what is wrong: hint, cell, both values, and how sure it was", () => {
+    expect(wrongDecisions(prediction, truth, 1)).toEqual([]);
+    expect(wrongDecisions(prediction, truth, 2)).toEqual([{ name: "pi[2]", predicted: "0", truth: "1", probability: 0.6 }]);
+    expect(wrongDecisions(prediction, truth, 2).map(wrongText)).toEqual(["pi[2]: 0 instead of 1, 60.0% sure"]);
+    expect(wrongText({ name: "pi[2]", predicted: "0", truth: "1", probability: null })).toBe("pi[2]: 0 instead of 1");
+  });
+  it("are shown with the truth where they differ from it", () => {
+    const tip = (frame: number, cell: number) => cellTip(new View(prediction, frame, truth), "node", cell).map(({ name, value }) => `${name} ${value}`);
+    expect(tip(2, 2)).toEqual(["pi_h 0 instead of 1", "d 0 instead of 2"]);
+    expect(tip(1, 1)).toEqual(["pi_h 0", "d 1.05"]);
+    expect(cellTip(new View(truth, 2), "node", 2).map(({ value }) => value)).toEqual(["1", "2"]);
   });
   it("have probabilities, best first", () => {
     expect(candidates(prediction, prediction.get("pi_h")!, 1, 1)[0]).toEqual({ label: "0", probability: 0.7 });
@@ -148,8 +170,8 @@ describe("every algorithm", () => {
       let row = series.at(0);
       for (let frame = 1; frame < recording.frames; frame++) {
         const next = series.at(frame);
-        const changed = new Set(changedCells(series, frame));
-        next?.forEach((value, cell) => expect(changed.has(cell)).toBe(!row || (value !== row[cell] && !(Number.isNaN(value) && Number.isNaN(row[cell])))));
+        const isNew = (value: number, cell: number) => !row || !Object.is(value + 0, (row[cell] as number) + 0);
+        expect(changedCells(series, frame)).toEqual(next?.flatMap((value, cell) => (isNew(value, cell) ? [cell] : [])) ?? []);
         row = next;
       }
     }
@@ -162,5 +184,9 @@ describe("samples of a network", () => {
     const samples = [sample(0, null, true), sample(1, 3, false), sample(2, 1, true), sample(3, 1, false), sample(4, 4, false)];
     expect(byError(samples).map((one) => one.sample)).toEqual([3, 1, 4, 2, 0]);
     expect(samples.map(errorText)).toEqual(["no error", "step 4 of 4", "step 2 of 4", "step 2 of 4", "only the answer"]);
+  });
+  it("are described by their answer and their first wrong hint", () => {
+    const texts = [sample(0, null, true), sample(2, 1, true), { ...sample(3, 1, false), failure: "no path" }, sample(4, 4, false)].map(sampleText);
+    expect(texts).toEqual(["answer correct; no wrong hint", "answer correct; first wrong hint at step 2", "answer wrong: no path; first wrong hint at step 2", "answer wrong; no wrong hint"]);
   });
 });

@@ -35,6 +35,15 @@ describe("pointers", () => {
     expect(pointers(of("heapsort_16").forests)).toEqual([["parent", "purple"]]);
     expect(of("minimum_16").fixedOrder?.name).toBe("pred_h");
   });
+  it("that become an output are never taken for an order of cells, even if they do not change", () => {
+    const adjacency = [1, 0, 0, 0, 1, 0, 0, 0, 1];
+    const output = { name: "pi", kind: "pointer", stage: "output", values: [0, 0, 1] } as const;
+    const hint = { name: "pi_h", kind: "pointer", values: [[0, 0, 1], [0, 0, 1]] } as const;
+    const probe = (list: object[]) => buildScene(recorded(tiny(list)), {});
+    expect(pointers(probe([{ name: "key", stage: "input", values: [5, 4, 6] }, hint, output]).arrows)).toEqual([["pi_h", "green"]]);
+    const still = { ...hint, values: [[0, 1, 2], [0, 1, 2]] };
+    expect(pointers(probe([{ name: "adj", stage: "input", location: "edge", kind: "mask", values: adjacency }, still]).arrows)).toEqual([["pi_h", "green"]]);
+  });
   it("have shapes", () => {
     const series = (rows: number[][]) => recorded(tiny([{ kind: "pointer", values: rows }], rows.length)).series[0]!;
     expect(linearOrder([2, 1, 1])).toEqual([1, 2, 0]);

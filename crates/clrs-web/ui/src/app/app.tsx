@@ -82,21 +82,36 @@ function SavedView({ saved, top, onKey }: ViewProps & { saved: Saved }) {
   );
 }
 
+const PAGES: [State["page"], string, string][] = [
+  ["gallery", "#/", "Algorithms"],
+  ["network", "#/network", "Networks"],
+  ["training", "#/training", "Training"],
+];
+
+/** The title of the document: histories and tabs show it. */
+export function pageTitle({ page, algorithm }: Pick<State, "page" | "algorithm">): string {
+  const name = page === "training" ? "Training" : page === "network" ? "Networks" : null;
+  return [algorithm, name, "clrs explorer"].filter(Boolean).join(" \u2013 ");
+}
+
 /** The page of `clrs serve`. */
 function ServedView({ top, onKey }: ViewProps) {
   const [state, go] = useAddress();
   const info = useLoaded<ServerInfo>("info", () => server.info());
+  const title = pageTitle(state);
   useEffect(() => {
-    document.title = state.algorithm ? `${state.algorithm} \u2013 clrs explorer` : "clrs explorer";
-  }, [state.algorithm]);
+    document.title = title;
+  }, [title]);
   return (
     <>
       <Top {...top} home="#/">
         {info.value && info.value.runs.length > 0 && (
           <nav aria-label="Pages">
-            <a href="#/">Algorithms</a>
-            <a href="#/network">Networks</a>
-            <a href="#/training">Training</a>
+            {PAGES.map(([page, href, name]) => (
+              <a key={page} href={href} aria-current={page === state.page ? "page" : page === "gallery" && state.page === "trace" ? "true" : undefined}>
+                {name}
+              </a>
+            ))}
           </nav>
         )}
       </Top>
@@ -128,11 +143,7 @@ const DELAY = 250;
 
 /** The state in the address. Steps replace the entry in the history, everything else adds one. */
 function useAddress(): [State, (change: Partial<State>) => void] {
-  const [state, setState] = useState(() => {
-    const first = parseState(location.hash);
-    server.preload(first);
-    return first;
-  });
+  const [state, setState] = useState(() => parseState(location.hash));
   const current = useRef(state);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {

@@ -1,6 +1,8 @@
 // Where traces come from: the server, or the document itself if it is a saved page.
 
 import type { Problem, TraceJson } from "../model/trace.ts";
+import { send, takeEarly } from "./early.ts";
+import { INFO, networkPath, samplePath, textPath, TRACE, TRAINING, type Sampled } from "./paths.ts";
 import type { State } from "./state.ts";
 
 export interface OptionInfo {
@@ -116,12 +118,12 @@ export class RequestError extends Error {}
 const texts = new Map<string, Promise<AlgorithmText>>();
 
 export const server = {
-  info: (): Promise<ServerInfo> => get("/api/info"),
+  info: (): Promise<ServerInfo> => request(INFO),
 
   text(algorithm: string): Promise<AlgorithmText> {
     let text = texts.get(algorithm);
     if (!text) {
-      text = get<AlgorithmText>(`/api/algorithms/${encodeURIComponent(algorithm)}`);
+      text = request<AlgorithmText>(textPath(algorithm));
       texts.set(algorithm, text);
       text.catch(() => texts.delete(algorithm));
     }
@@ -129,83 +131,36 @@ export const server = {
   },
 
   /** Runs an algorithm on a sampled problem. */
-  sample(algorithm: string, of: Pick<State, "size" | "seed" | "options">, signal?: AbortSignal): Promise<TraceJson> {
-    return get(`/api/trace?${sampleQuery(algorithm, of)}`, signal);
-  },
-
-  /** Asks for what the first view will need, while the page is still being prepared. */
-  preload(state: State) {
-    if (state.page === "trace" && !state.problem) {
-      const path = `/api/trace?${sampleQuery(state.algorithm, state)}`;
-      const answer = get(path);
-      // Whoever asks for it gets the error.
-      answer.catch(() => undefined);
-      early.set(path, answer);
-      this.text(state.algorithm).catch(() => undefined);
-    }
+  sample(algorithm: string, of: Sampled, signal?: AbortSignal): Promise<TraceJson> {
+    return request(samplePath(algorithm, of), signal);
   },
 
   /** Runs an algorithm on a given problem. */
   run(algorithm: string, problem: Problem, signal?: AbortSignal): Promise<TraceJson> {
-    return request("/api/trace", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ algorithm, problem }),
-      ...(signal ? { signal } : {}),
-    });
+    const body = JSON.stringify({ algorithm, problem });
+    return request(TRACE, signal, { method: "POST", headers: { "content-type": "application/json" }, body });
   },
 
   /** A network on a set. */
   network(run: number, state: State, signal?: AbortSignal): Promise<Overview> {
-    return get(`/api/network?${networkQuery(run, state)}`, signal);
+    return request(networkPath(run, state), signal);
   },
 
   /** All decisions of a network on one sample of the set. */
   decisions(run: number, state: State, signal?: AbortSignal): Promise<Decisions> {
-    return get(`/api/network/sample?${networkQuery(run, state)}&sample=${state.sample}`, signal);
+    return request(networkPath(run, state, state.sample), signal);
   },
 
-  training: (signal?: AbortSignal): Promise<TrainingRun[]> => get("/api/training", signal),
+  training: (signal?: AbortSignal): Promise<TrainingRun[]> => request(TRAINING, signal),
 };
 
-function sampleQuery(algorithm: string, of: Pick<State, "size" | "seed" | "options">): URLSearchParams {
-  const query = new URLSearchParams({ algorithm, size: String(of.size), seed: String(of.seed) });
-  for (const [name, value] of Object.entries(of.options)) {
-    query.append("set", `${name}=${value}`);
-  }
-  return query;
-}
-
-function networkQuery(run: number, state: State): URLSearchParams {
-  const query = sampleQuery(state.algorithm, state);
-  query.set("run", String(run));
-  query.set("count", String(state.count));
-  query.set("steps", state.steps);
-  return query;
-}
-
-/** Answers that were asked for before anyone needed them, each for one use. */
-const early = new Map<string, Promise<unknown>>();
-
-async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const answer = early.get(path) as Promise<T> | undefined;
-  early.delete(path);
-  return answer ?? request<T>(path, signal ? { signal } : {});
-}
-
-async function request<T>(path: string, init: RequestInit): Promise<T> {
-  let response: Response;
-  try {
-    response = await fetch(path, init);
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") {
-      throw error;
-    }
+async function request<T>(path: string, signal?: AbortSignal, init: RequestInit = {}): Promise<T> {
+  const { status, body } = await ((init.method ? undefined : takeEarly(path)) ?? send(path, signal ? { ...init, signal } : init));
+  if (status === 0) {
     throw new RequestError("the server does not answer; is `clrs serve` still running?");
   }
-  const body: unknown = await response.json().catch(() => null);
-  if (!response.ok) {
-    const message = typeof body === "object" && body !== null && "error" in body ? String(body.error) : `the server answered ${response.status}`;
+  if (status !== 200) {
+    const message = typeof body === "object" && body !== null && "error" in body ? String(body.error) : `the server answered ${status}`;
     throw new RequestError(message);
   }
   return body as T;

@@ -42,7 +42,7 @@ export function Editor({ problem, error, isBusy, apply, close }: EditorProps) {
     }
   };
   return (
-    <form class="editor" onSubmit={submit} aria-label="Problem">
+    <form class="editor" onSubmit={submit} onKeyDown={(event) => event.key === "Escape" && close()} aria-label="Problem">
       <header>
         <h2>Problem</h2>
         <button type="button" aria-pressed={json !== null} onClick={() => setJson(json === null ? JSON.stringify(draft, null, 1) : null)}>
@@ -125,6 +125,11 @@ function Field({ name, value, set, fail }: FieldProps) {
   );
 }
 
+/** As many digits as the picture has. */
+function rounded(cell: number): number {
+  return Number(cell.toPrecision(Math.abs(cell) < 1 ? 2 : 4));
+}
+
 /** A matrix of numbers: weights, with an empty cell for none. A symmetric matrix stays symmetric. */
 function Matrix({ name, value, set }: { name: string; value: number[][]; set(value: number[][]): void }) {
   const isSymmetric = value.every((row, from) => row.length === value.length && row.every((cell, to) => cell === value[to]?.[from]));
@@ -139,27 +144,29 @@ function Matrix({ name, value, set }: { name: string; value: number[][]; set(val
   return (
     <fieldset class="matrix">
       <legend>{name}</legend>
-      <table>
-        <thead>
-          <tr>
-            <td />
-            {value[0]?.map((_, column) => <th key={column} scope="col">{column}</th>)}
-          </tr>
-        </thead>
-        <tbody>
-          {value.map((row, from) => (
-            <tr key={from}>
-              <th scope="row">{from}</th>
-              {row.map((cell, to) => (
-                <td key={to}>
-                  <input type="number" step="any" aria-label={`${name} ${from}, ${to}`} value={cell === 0 ? "" : Number(cell.toPrecision(3))}
-                    onChange={(event) => change(from, to, Number(event.currentTarget.value) || 0)} />
-                </td>
-              ))}
+      <div class="scrolled">
+        <table>
+          <thead>
+            <tr>
+              <td />
+              {value[0]?.map((_, column) => <th key={column} scope="col">{column}</th>)}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {value.map((row, from) => (
+              <tr key={from}>
+                <th scope="row">{from}</th>
+                {row.map((cell, to) => (
+                  <td key={to}>
+                    <input type="number" step="any" aria-label={`${name} ${from}, ${to}`} title={String(cell)} value={cell === 0 ? "" : rounded(cell)}
+                      onChange={(event) => change(from, to, Number(event.currentTarget.value) || 0)} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </fieldset>
   );
 }

@@ -15,6 +15,7 @@ const KEYS: [string, string][] = [
   ["t", "light or dark"],
   ["g", "start page"],
   ["?", "this help"],
+  ["Esc", "close a menu or this help"],
 ];
 
 export function Help({ isOpen, close }: { isOpen: boolean; close(): void }) {

@@ -55,7 +55,19 @@ export function useSize<E extends Element>(): [{ current: E | null }, { width: n
   return [ref, size];
 }
 
-/** Calls back for keys that are not meant for a form or a button. */
+let hasPainted = false;
+
+/** Whether the page has been painted once: until then, only the picture is drawn, so that it is seen sooner. */
+export function usePainted(): boolean {
+  const [isPainted, setPainted] = useState(hasPainted);
+  // Effects run when the browser paints: the next frame is after that.
+  useEffect(() => {
+    requestAnimationFrame(() => setPainted((hasPainted = true)));
+  }, []);
+  return isPainted;
+}
+
+/** Calls back for keys that are not meant for a form, a button or a dialog. */
 export function useKeys(handle: (event: KeyboardEvent) => boolean) {
   // Keys may come faster than effects run: the listener always finds the latest callback.
   const latest = useRef(handle);
@@ -64,9 +76,10 @@ export function useKeys(handle: (event: KeyboardEvent) => boolean) {
     const listen = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : null;
       const isRange = target instanceof HTMLInputElement && target.type === "range";
-      const isForm = target?.closest("input, textarea, select, dialog") && !isRange;
-      const isButton = event.key === " " && target?.closest("button, a, summary");
-      if (!isForm && !isButton && !event.ctrlKey && !event.metaKey && !event.altKey && latest.current(event)) {
+      const isForm = target?.closest("input, textarea, select") && !isRange;
+      const isButton = event.key === " " && target?.closest("button, summary");
+      const isBehindDialog = document.querySelector("dialog[open]") !== null;
+      if (!isForm && !isButton && !isBehindDialog && !event.ctrlKey && !event.metaKey && !event.altKey && latest.current(event)) {
         event.preventDefault();
       }
     };

@@ -8,25 +8,25 @@ import type { Series } from "../model/recording.ts";
 import type { Scene } from "../model/scene.ts";
 import type { View } from "../model/view.ts";
 import { classes } from "../pictures/marks.tsx";
-import { legend, Swatch } from "../pictures/legend.tsx";
+import { ERRORS, legend, STEP_ERRORS, Swatch, type Entry } from "../pictures/legend.tsx";
+import { inline } from "./markdown.tsx";
 
 /** More values are left to the picture. */
 const MAX_VALUES = 24;
 
-export function Key({ scene, view }: { scene: Scene; view: View }) {
-  const entries = useMemo(() => legend(scene), [scene]);
+export function Key({ scene, view, hasErrors }: { scene: Scene; view: View; hasErrors: boolean }) {
+  const entries = useMemo(() => [...legend(scene), ...(hasErrors ? [...ERRORS, ...STEP_ERRORS] : [])], [scene, hasErrors]);
   return (
     <ul class="key">
       {entries.map((entry) => (
         <li key={entry.label} class={classes(entry.series.some((series) => view.changed(series).size > 0) && "changed", entry.series[0]?.stage)}>
-          <svg class="picture swatch" viewBox="0 0 34 18" aria-hidden="true">
-            <Swatch mark={entry.mark} label={entry.label} />
-          </svg>
+          <Sample entry={entry} />
           <div>
+            <Meaning entry={entry} />
             {entry.series.map((series) => (
               <p key={series.name}>
                 <b>{series.name}</b> <span class="value">{currentValue(view, series)}</span>
-                <span class="description">{series.description}</span>
+                <span class="description">{inline(series.description)}</span>
               </p>
             ))}
             {entry.series.length === 1 && <Classes series={entry.series[0] as Series} scene={scene} />}
@@ -35,6 +35,39 @@ export function Key({ scene, view }: { scene: Scene; view: View }) {
       ))}
     </ul>
   );
+}
+
+/** What marks of errors mean. */
+export function ErrorKey() {
+  return (
+    <ul class="key errors" aria-label="Marks of errors">
+      {[...ERRORS, ...STEP_ERRORS].map((entry) => (
+        <li key={entry.label}>
+          <Sample entry={entry} />
+          <span>
+            {entry.label}: <span class="muted">{entry.text}</span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Sample({ entry }: { entry: Entry }) {
+  return (
+    <svg class="picture swatch" viewBox="0 0 34 18" aria-hidden="true">
+      <Swatch mark={entry.mark} label={entry.label} />
+    </svg>
+  );
+}
+
+function Meaning({ entry: { label, text } }: { entry: Entry }) {
+  return text ? (
+    <p>
+      <b>{label}</b>
+      <span class="description">{text}</span>
+    </p>
+  ) : null;
 }
 
 function currentValue(view: View, series: Series): string {

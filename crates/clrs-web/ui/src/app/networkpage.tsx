@@ -1,13 +1,17 @@
 // Networks beside the truth, on a sample of a set.
 
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { stepLabel } from "../model/describe.ts";
+import { wrongDecisions, wrongText } from "../model/divergence.ts";
 import { percent } from "../model/format.ts";
-import { byError, errorText } from "../model/samples.ts";
+import { byError, errorText, sampleText } from "../model/samples.ts";
 import { classes } from "../pictures/marks.tsx";
-import { NumberInput } from "./controls.tsx";
+import { MAX_SEED, nodeLimit, NumberInput, sampleLimit, seedLimit } from "./controls.tsx";
 import { server, type AlgorithmText, type Decisions, type Overview, type ServerInfo } from "./data.ts";
 import { HintPlots } from "./hintplots.tsx";
 import { useLoaded, useRun, type Run } from "./hooks.ts";
+import { ErrorKey } from "./key.tsx";
+import { inline } from "./markdown.tsx";
 import { SaveMenu } from "./savemenu.tsx";
 import type { State, Steps } from "./state.ts";
 import type { PageProps } from "./tracepage.tsx";
@@ -20,20 +24,29 @@ interface Sample {
 }
 
 export function NetworkPage({ info, state, go, onKey }: PageProps) {
-  const { run, otherRun, sample } = state;
+  const { run, sample } = state;
+  const otherRun = knownOther(info, state);
   const set = JSON.stringify([run, state.algorithm, state.size, state.seed, state.count, state.steps, state.options]);
   const overview = useLoaded(state.algorithm ? set : null, (signal) => server.network(run, state, signal));
   const loaded = useLoaded(state.algorithm ? JSON.stringify([set, otherRun, sample]) : null, async (signal): Promise<Sample> => {
-    const other = otherRun === null ? null : server.decisions(otherRun, state, signal);
-    const [decisions, text] = await Promise.all([server.decisions(run, state, signal), server.text(state.algorithm)]);
-    return { decisions, text, other: await other };
+    // All at once: one that is awaited later and fails before would be an error that nobody handles.
+    const [decisions, other, text] = await Promise.all([
+      server.decisions(run, state, signal),
+      otherRun === null ? null : server.decisions(otherRun, state, signal),
+      server.text(state.algorithm),
+    ]);
+    return { decisions, other, text };
   });
   const main = useRun(loaded.value?.decisions.trace ?? null);
   const second = useRun(loaded.value?.other?.trace ?? null);
   const shown = useMemo(() => toShown(loaded.value, main, second), [loaded.value, main, second]);
   const order = useMemo(() => byError(overview.value?.samples ?? []), [overview.value]);
   useFirstAlgorithm(info, state, go);
-  const choose = (sample: number) => go({ sample, frame: 0, otherFrame: null });
+  const choose = (to: number) => {
+    if (to !== sample) {
+      go({ sample: to, frame: 0, otherFrame: null });
+    }
+  };
   const move = (by: number) => {
     const index = order.findIndex((one) => one.sample === sample) + by;
     const next = order[Math.min(Math.max(index, 0), order.length - 1)];
@@ -51,6 +64,7 @@ export function NetworkPage({ info, state, go, onKey }: PageProps) {
   const error = loaded.error ?? overview.error;
   return (
     <main class="trace-page" aria-busy={loaded.isLoading || overview.isLoading}>
+      <h1 class="visually-hidden">{state.algorithm ? `Networks for ${state.algorithm}` : "Networks"}</h1>
       <NetworkControls info={info} state={state} go={go}>
         {shown.length > 0 && <SaveMenu shown={shown} frame={state.frame} />}
       </NetworkControls>
@@ -59,10 +73,10 @@ export function NetworkPage({ info, state, go, onKey }: PageProps) {
           {error}
         </p>
       )}
-      {loaded.value && <Verdicts sample={loaded.value} />}
+      {loaded.value && <Verdicts sample={loaded.value} runs={[main, second]} show={(frame) => go({ frame })} />}
       {shown.length > 0 ? (
         <Viewer key={state.algorithm} shown={shown} frame={state.frame} otherFrame={null} setFrame={(frame) => go({ frame })} setOtherFrame={() => undefined} onKey={keys}>
-          {overview.value && <Side overview={overview.value} order={order} sample={sample} choose={choose} frame={state.frame} />}
+          {overview.value && <Side overview={overview.value} order={order} sample={sample} choose={choose} frame={state.frame} steps={main?.truth.steps ?? 0} />}
         </Viewer>
       ) : (
         !error && <p class="loading">{info.runs.length > 0 ? "Evaluating the network" : "Start the server with --run DIR to see the network of a run."}</p>
@@ -82,6 +96,15 @@ function useFirstAlgorithm(info: ServerInfo, state: State, go: PageProps["go"]) 
   }, [fallback]);
 }
 
+function isTrained(info: ServerInfo, run: number, algorithm: string): boolean {
+  return info.runs[run]?.algorithms.includes(algorithm) ?? false;
+}
+
+/** The run beside, if it is another one and knows the algorithm. */
+function knownOther(info: ServerInfo, { run, otherRun, algorithm }: Pick<State, "run" | "otherRun" | "algorithm">): number | null {
+  return otherRun !== null && otherRun !== run && isTrained(info, otherRun, algorithm) ? otherRun : null;
+}
+
 function toShown(sample: Sample | null, main: Run | null, second: Run | null): Shown[] {
   if (!sample || !main?.prediction) {
     return [];
@@ -97,18 +120,34 @@ function toShown(sample: Sample | null, main: Run | null, second: Run | null): S
   return shown;
 }
 
-/** Whether the answers are correct, and if not, why. */
-function Verdicts({ sample }: { sample: Sample }) {
+/** Whether the answers are correct, and if not, why; and the first error. */
+function Verdicts({ sample, runs, show }: { sample: Sample; runs: (Run | null)[]; show(frame: number): void }) {
   const all = [sample.decisions, ...(sample.other ? [sample.other] : [])];
   return (
     <p class="verdicts">
+      <b>sample {sample.decisions.overview.sample}</b>
       {all.map(({ run, overview }, index) => (
         <span key={index} class={overview.valid ? "valid" : "invalid"}>
-          <b>{run}</b> {overview.valid ? (overview.exact_match ? "\u2713 correct, the same answer" : "\u2713 correct, another answer") : `\u2715 ${overview.failure}`}
-          {overview.first_error !== null && <> (first error: {errorText(overview)})</>}
+          <b>{run}</b> {overview.valid ? (overview.exact_match ? "\u2713 correct, the same answer" : "\u2713 correct, another answer") : inline(`\u2715 ${overview.failure}`)}
+          <FirstError run={runs[index] ?? null} show={show} />
         </span>
       ))}
     </p>
+  );
+}
+
+/** Where a network first errs: which hint, at which step and cell, and both values. */
+function FirstError({ run, show }: { run: Run | null; show(frame: number): void }) {
+  const first = run?.divergence?.first ?? null;
+  if (!run?.prediction || first === null) {
+    return null;
+  }
+  const wrong = wrongDecisions(run.prediction, run.truth, first);
+  return (
+    <button type="button" class="first-error" title="Show it (d)" onClick={() => show(first)}>
+      First error: {first < run.prediction.steps ? stepLabel(first, run.truth.steps) : "result"}, {wrong.slice(0, 1).map(wrongText)}
+      {wrong.length > 1 && ` (and ${wrong.length - 1} more)`}
+    </button>
   );
 }
 
@@ -118,10 +157,19 @@ interface SideProps {
   sample: number;
   choose(sample: number): void;
   frame: number;
+  /** Steps of the algorithm on the sample. */
+  steps: number;
 }
 
-function Side({ overview, order, sample, choose, frame }: SideProps) {
+function Side({ overview, order, sample, choose, frame, steps }: SideProps) {
   const { metrics } = overview;
+  const current = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const [button, box] = [current.current, current.current?.closest(".below-code")];
+    if (button && box) {
+      box.scrollTop += scrollBy(button.getBoundingClientRect(), box.getBoundingClientRect());
+    }
+  }, [sample, order]);
   return (
     <div class="network-side">
       <p class="scores">
@@ -135,16 +183,18 @@ function Side({ overview, order, sample, choose, frame }: SideProps) {
           exact <b>{percent(metrics.exact_match)}</b>
         </span>
         <span class="muted">
-          {overview.processor}, {overview.step} training steps
+          {overview.processor}, best checkpoint: step {overview.step}
         </span>
       </p>
-      <HintPlots hints={overview.hints} frame={frame} />
-      <h3>Samples</h3>
+      <HintPlots hints={overview.hints} frame={frame} steps={steps} />
+      <ErrorKey />
+      <h2>Samples</h2>
+      <p class="samples-legend">{"\u2713 or \u2715: the answer; step: the first wrong hint"}</p>
       <ol class="samples">
         {order.map((one) => (
           <li key={one.sample}>
             <button type="button" class={classes(one.valid ? "valid" : "invalid")} aria-current={one.sample === sample} onClick={() => choose(one.sample)}
-              title={one.failure ?? "a correct answer"}>
+              title={sampleText(one)} ref={one.sample === sample ? current : null}>
               <b>{one.sample}</b> {one.valid ? "\u2713" : "\u2715"} <span>{errorText(one)}</span>
             </button>
           </li>
@@ -152,6 +202,11 @@ function Side({ overview, order, sample, choose, frame }: SideProps) {
       </ol>
     </div>
   );
+}
+
+/** How far a box has to scroll until it shows all of something in it. */
+export function scrollBy(item: { top: number; bottom: number }, box: { top: number; bottom: number }): number {
+  return item.top < box.top ? item.top - box.top : Math.max(item.bottom - box.bottom, 0);
 }
 
 const STEPS: [Steps, string][] = [
@@ -162,25 +217,33 @@ const STEPS: [Steps, string][] = [
 
 function NetworkControls({ info, state, go, children }: Pick<PageProps, "info" | "state" | "go"> & { children: preact.ComponentChildren }) {
   const restart = { frame: 0, sample: 0 };
-  const runs = (none: string | null, value: number | null, change: (run: number | null) => void) => (
+  const all = info.runs.map(({ name }, index) => ({ name, index }));
+  const others = all.filter(({ index }) => index !== state.run && isTrained(info, index, state.algorithm));
+  const runs = (list: typeof all, none: string | null, value: number | null, change: (run: number | null) => void) => (
     <select value={value ?? ""} onChange={(event) => change(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}>
       {none !== null && <option value="">{none}</option>}
-      {info.runs.map(({ name }, index) => (
+      {list.map(({ name, index }) => (
         <option key={index} value={index}>
           {name}
         </option>
       ))}
     </select>
   );
+  // The algorithm stays if the run knows it, and the run beside it if it knows the algorithm.
+  const show = (run: number, wanted: string) => {
+    const algorithm = isTrained(info, run, wanted) ? wanted : (info.runs[run]?.algorithms[0] ?? "");
+    const otherRun = knownOther(info, { run, otherRun: state.otherRun, algorithm });
+    go({ run, algorithm, otherRun, ...(algorithm === state.algorithm ? {} : { options: {} }), ...restart });
+  };
   return (
     <div class="controls">
       <label>
         <span>run</span>
-        {runs(null, state.run, (run) => go({ run: run ?? 0, ...restart }))}
+        {runs(all, null, state.run, (run) => show(run ?? 0, state.algorithm))}
       </label>
       <label class="algorithm">
         <span class="visually-hidden">Algorithm</span>
-        <select value={state.algorithm} onChange={(event) => go({ algorithm: event.currentTarget.value, options: {}, ...restart })}>
+        <select value={state.algorithm} onChange={(event) => show(state.run, event.currentTarget.value)}>
           {(info.runs[state.run]?.algorithms ?? []).map((name) => (
             <option key={name} value={name}>
               {name}
@@ -190,15 +253,15 @@ function NetworkControls({ info, state, go, children }: Pick<PageProps, "info" |
       </label>
       <label>
         <span>size</span>
-        <NumberInput value={state.size} min={2} max={64} change={(size) => go({ size, ...restart })} />
+        <NumberInput value={state.size} min={2} max={64} limit={nodeLimit} change={(size) => go({ size, ...restart })} />
       </label>
       <label>
         <span>seed</span>
-        <NumberInput value={state.seed} min={0} max={4294967295} change={(seed) => go({ seed, ...restart })} />
+        <NumberInput value={state.seed} min={0} max={MAX_SEED} limit={seedLimit} change={(seed) => go({ seed, ...restart })} />
       </label>
       <label>
         <span>samples</span>
-        <NumberInput value={state.count} min={1} max={128} change={(count) => go({ count, ...restart })} />
+        <NumberInput value={state.count} min={1} max={128} limit={sampleLimit} change={(count) => go({ count, ...restart })} />
       </label>
       <label>
         <span>steps</span>
@@ -210,10 +273,10 @@ function NetworkControls({ info, state, go, children }: Pick<PageProps, "info" |
           ))}
         </select>
       </label>
-      {info.runs.length > 1 && (
+      {others.length > 0 && (
         <label>
           <span>beside</span>
-          {runs("no other run", state.otherRun, (otherRun) => go({ otherRun }))}
+          {runs(others, "no other run", knownOther(info, state), (otherRun) => go({ otherRun }))}
         </label>
       )}
       <span class="spacer" />

@@ -1,6 +1,6 @@
 // One picture with its tooltips, scaled to the room it has.
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { cellTip, changeText, changes, stepLabel, type TipLine } from "../model/describe.ts";
 import { percent } from "../model/format.ts";
 import type { Recording } from "../model/recording.ts";
@@ -14,6 +14,9 @@ const NARROWEST = 380;
 const WIDEST = 1000;
 /** A picture is scaled down at most by this factor to fit the height; then it scrolls. */
 const SMALLEST = 0.72;
+/** Pages on which everything is below each other, as in page.css: pictures take the height that they need, up to this scale. */
+const STACKED = "(max-width: 1000px)";
+const STACKED_SCALE = 1.2;
 
 export interface PaneProps {
   title: string;
@@ -37,6 +40,12 @@ export function Pane({ title, scene, recording, truth = null, frame, frames, isT
   const { shown } = changes(recording, view.frame, 6);
   const label = `${title}, ${stepLabel(view.frame, recording.steps)}. ${shown.map(changeText).join("; ")}`;
   const [tip, setTip] = useState<Tip | null>(null);
+  // A finger leaves no pointer behind: what it tapped stays until it taps elsewhere.
+  useEffect(() => {
+    const close = ({ target }: Event) => target instanceof Node && !ref.current?.contains(target) && setTip(null);
+    addEventListener("pointerdown", close);
+    return () => removeEventListener("pointerdown", close);
+  }, []);
   return (
     <figure class="pane">
       {isTitled && (
@@ -44,13 +53,14 @@ export function Pane({ title, scene, recording, truth = null, frame, frames, isT
           <b>{title}</b> <span class="step">{stepLabel(view.frame, recording.steps)}</span>
         </figcaption>
       )}
-      <div class="canvas" ref={ref} onPointerMove={(event) => setTip(findTip(event, recording))} onPointerLeave={() => setTip(null)}>
+      <div class="canvas" ref={ref} onPointerMove={(event) => event.pointerType === "touch" || setTip(findTip(event, recording))}
+        onPointerLeave={(event) => event.pointerType === "touch" || setTip(null)} onClick={(event) => setTip(findTip(event, recording))}>
         {composition && (
           <div class="scaled" style={{ width: `${scaledWidth(composition, size)}px` }}>
             <Picture composition={composition} view={view} label={label} />
           </div>
         )}
-        {tip && <Tooltip tip={tip} lines={cellTip(recording, view.frame, tip.location, tip.cell)} nodes={recording.nodes} />}
+        {tip && <Tooltip tip={tip} lines={cellTip(view, tip.location, tip.cell)} nodes={recording.nodes} width={size.width} />}
       </div>
     </figure>
   );
@@ -58,7 +68,8 @@ export function Pane({ title, scene, recording, truth = null, frame, frames, isT
 
 /** Width of a picture that fits into its place, unless that would make it too small. */
 function scaledWidth({ width, height }: { width: number; height: number }, place: { width: number; height: number }): number {
-  const [fitWidth, fitHeight] = [place.width / (width + 20), place.height / (height + 20)];
+  const fitWidth = place.width / (width + 20);
+  const fitHeight = matchMedia(STACKED).matches ? STACKED_SCALE : place.height / (height + 20);
   const scale = Math.max(Math.min(fitWidth, fitHeight), Math.min(fitWidth, SMALLEST));
   return Math.floor((width + 20) * scale);
 }
@@ -70,11 +81,19 @@ interface Tip {
   cell: number;
 }
 
-/** What the pointer is over: marks have the names of their probes, and the number of their cell. */
-function findTip(event: PointerEvent, recording: Recording): Tip | null {
-  const target = event.target as Element;
-  const cell = target.closest("[data-cell]")?.getAttribute("data-cell");
-  const names = target.closest("[data-probe]")?.getAttribute("data-probe")?.split(" ") ?? [];
+/** How far from a mark a finger may be, in pixels. */
+const FINGER = 10;
+const AROUND: [number, number][] = [[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [0.7, 0.7], [-0.7, 0.7], [0.7, -0.7], [-0.7, -0.7]];
+
+/** What the pointer is over, or a finger next to: marks have the names of their probes, and the number of their cell. */
+function findTip(event: MouseEvent, recording: Recording): Tip | null {
+  const isTouch = event instanceof PointerEvent && event.pointerType === "touch";
+  const targets = isTouch
+    ? AROUND.map(([x, y]) => document.elementFromPoint(event.clientX + x * FINGER, event.clientY + y * FINGER))
+    : [event.target as Element];
+  const target = targets.find((one) => one?.closest("[data-cell]"));
+  const cell = target?.closest("[data-cell]")?.getAttribute("data-cell");
+  const names = target?.closest("[data-probe]")?.getAttribute("data-probe")?.split(" ") ?? [];
   const series = recording.series.find((one) => one.probes.some((probe) => names.includes(probe.name)) && one.location !== "graph");
   if (!cell || !series) {
     return null;
@@ -84,9 +103,9 @@ function findTip(event: PointerEvent, recording: Recording): Tip | null {
   return { x: event.clientX - box.left, y: event.clientY - box.top, location, cell: Number(cell) };
 }
 
-function Tooltip({ tip, lines, nodes }: { tip: Tip; lines: TipLine[]; nodes: number }) {
+function Tooltip({ tip, lines, nodes, width }: { tip: Tip; lines: TipLine[]; nodes: number; width: number }) {
   const title = tip.location === "node" ? `node ${tip.cell}` : `${Math.floor(tip.cell / nodes)} \u2192 ${tip.cell % nodes}`;
-  const side = tip.x > 260 ? { right: `calc(100% - ${tip.x - 14}px)` } : { left: `${tip.x + 14}px` };
+  const side = tip.x > Math.min(260, width / 2) ? { right: `calc(100% - ${tip.x - 14}px)` } : { left: `${tip.x + 14}px` };
   return (
     <div class="tooltip" style={{ ...side, top: `${tip.y + 12}px` }}>
       <b>{title}</b>

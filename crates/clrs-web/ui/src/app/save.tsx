@@ -29,7 +29,7 @@ export function svgFile({ title, scene, recording, truth, frame, frames }: SvgRe
   const caption = `${title}, ${stepLabel(view.frame, recording.steps)}`;
   const picture = composePicture(scene, frames, WIDTH);
   const titled: Composition<Panel> = { placed: [{ panel: titlePanel(caption), x: 0, y: 0 }], width: picture.width, height: 16 };
-  const legend = legendPanel(scene, picture.width);
+  const legend = legendPanel(scene, picture.width, truth !== null);
   const composition = stack(stack(titled, picture, 14), { placed: [{ panel: legend, x: 0, y: 0 }], width: picture.width, height: legend.height }, GAP);
   const holder = document.createElement("div");
   holder.className = "offscreen";
@@ -78,10 +78,10 @@ const FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif";
 
 /** Replaces classes by attributes: programs other than browsers know no variables and few style sheets. */
 function inlineStyles(svg: SVGSVGElement) {
-  const shapes = [...svg.querySelectorAll<SVGElement>("path, rect, circle, text")];
+  const shapes = [...svg.querySelectorAll<SVGElement>("path, rect, circle, text, tspan")];
   const computed = shapes.map((shape) => {
     const style = getComputedStyle(shape);
-    const properties = shape.tagName === "text" ? [...PROPERTIES, ...TEXT_PROPERTIES] : PROPERTIES;
+    const properties = shape.tagName.startsWith("t") ? [...PROPERTIES, ...TEXT_PROPERTIES] : PROPERTIES;
     return properties.flatMap(([name, none]) => {
       const value = plainColor(style.getPropertyValue(name));
       return value === none || (name.startsWith("stroke-") && style.stroke === "none") ? [] : [[name, value] as const];
@@ -113,6 +113,7 @@ export function htmlFile(title: string, saved: Saved): string {
   const csp = document.querySelector("meta[http-equiv]")?.getAttribute("content") ?? "";
   return fillTemplate({
     csp,
+    early: "",
     title: escapeHtml(title),
     picture_css: text("picture-style"),
     page_css: text("page-style"),

@@ -1,6 +1,6 @@
 // An algorithm, or two on the same problem.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { adapt } from "../model/problem.ts";
 import type { TraceJson } from "../model/trace.ts";
 import { Controls } from "./controls.tsx";
@@ -37,10 +37,26 @@ export function TracePage({ info, state, go, onKey }: PageProps) {
   const otherRun = useRun(loaded.value?.other?.trace ?? null);
   const shown = useMemo(() => toShown(loaded.value, run, otherRun), [loaded.value, run, otherRun]);
   const of = info.algorithms.find((one) => one.algorithm === algorithm);
+  const editButton = useRef<HTMLButtonElement>(null);
+  const closeEditor = () => {
+    setEditing(false);
+    editButton.current?.focus();
+  };
   const nextSeed = () => go({ seed: seed + 1, problem: null, frame: 0, otherFrame: null });
+  const keys = (key: string): boolean => {
+    if (key === "r") {
+      nextSeed();
+    } else if (key === "Escape" && isEditing) {
+      closeEditor();
+    } else {
+      return onKey(key);
+    }
+    return true;
+  };
   return (
     <main class="trace-page" aria-busy={loaded.isLoading}>
-      <Controls info={info} state={state} options={of?.options ?? []} go={go} nextSeed={nextSeed} isEditing={isEditing} edit={() => setEditing(!isEditing)}>
+      <h1 class="visually-hidden">{of?.title ?? algorithm}</h1>
+      <Controls info={info} state={state} size={problem ? (loaded.value?.trace.nodes ?? size) : size} options={of?.options ?? []} go={go} nextSeed={nextSeed} isEditing={isEditing} edit={() => setEditing(!isEditing)} editButton={editButton}>
         {shown.length > 0 && <SaveMenu shown={shown} frame={state.frame} />}
       </Controls>
       {loaded.error && !isEditing && (
@@ -51,11 +67,11 @@ export function TracePage({ info, state, go, onKey }: PageProps) {
       <div class={isEditing ? "with-editor" : "without-editor"}>
         {isEditing && loaded.value && (
           <Editor key={JSON.stringify(loaded.value.trace.problem)} problem={loaded.value.trace.problem} error={loaded.error} isBusy={loaded.isLoading}
-            apply={(problem) => go({ problem, frame: 0, otherFrame: null })} close={() => setEditing(false)} />
+            apply={(problem) => go({ problem, frame: 0, otherFrame: null })} close={closeEditor} />
         )}
         {shown.length > 0 ? (
           <Viewer key={algorithm} shown={shown} frame={state.frame} otherFrame={state.otherFrame} setFrame={(frame) => go({ frame })}
-            setOtherFrame={(otherFrame) => go({ otherFrame })} onKey={(pressed) => (pressed === "r" ? (nextSeed(), true) : onKey(pressed))} />
+            setOtherFrame={(otherFrame) => go({ otherFrame })} onKey={keys} />
         ) : (
           !loaded.error && <p class="loading">Loading {algorithm}</p>
         )}

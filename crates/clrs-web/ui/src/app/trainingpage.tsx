@@ -1,8 +1,8 @@
 // Curves of runs while they train.
 
 import { useEffect, useState } from "preact/hooks";
-import { linePath, niceStep, powers, ticks } from "../layout/chart.ts";
-import { percent, short } from "../model/format.ts";
+import { linePath, niceStep, powers, spread, ticks } from "../layout/chart.ts";
+import { long, percent, short } from "../model/format.ts";
 import { server, type TrainingRun } from "./data.ts";
 import { useKeys } from "./hooks.ts";
 
@@ -82,7 +82,9 @@ interface Curve {
   points: [number, number][];
 }
 
-const SIZE = { width: 560, height: 300, left: 48, right: 12, top: 12, bottom: 30 };
+const SIZE = { width: 560, height: 326, left: 48, right: 12, top: 24, bottom: 44 };
+/** Points of a curve with a mark. */
+const MARKS = 60;
 
 function Chart({ title, curves, scale }: { title: string; curves: Curve[]; scale: "log" | "fraction" }) {
   const { steps, least, most } = extent(curves);
@@ -112,16 +114,26 @@ function Chart({ title, curves, scale }: { title: string; curves: Curve[]; scale
           </g>
         ))}
         {ticks(0, steps, Math.min(6, Math.ceil(steps / niceStep(steps / 6)))).map((step) => (
-          <text key={step} x={x(step).toFixed(1)} y={height - 9}>
+          <text key={step} x={x(step).toFixed(1)} y={height - 26}>
             {step >= 1000 ? `${step / 1000}k` : step}
           </text>
         ))}
+        <text class="title start" x={4} y={11}>
+          {scale === "log" ? "loss" : "score (%)"}
+        </text>
+        <text class="title" x={(left + width - right) / 2} y={height - 6}>
+          step
+        </text>
         {curves.map((curve) => (
           <g key={curve.label} class={`c-${COLORS[curve.index % COLORS.length]}`}>
             <path class="curve" d={linePath(curve.points, x, y)} stroke-dasharray={DASHES[(Math.floor(curve.index / COLORS.length) + curve.pattern) % DASHES.length]}>
               <title>{curve.label}</title>
             </path>
-            {curve.points.length === 1 && <circle cx={x(curve.points[0]?.[0] ?? 0)} cy={y(curve.points[0]?.[1] ?? 0)} r={2.5} />}
+            {spread(curve.points.filter(([, value]) => Number.isFinite(y(value))), MARKS).map(([step, value]) => (
+              <circle key={step} cx={x(step).toFixed(1)} cy={y(value).toFixed(1)} r={2.5}>
+                <title>{`${curve.label}, step ${step}: ${scale === "log" ? long(value) : percent(value)}`}</title>
+              </circle>
+            ))}
           </g>
         ))}
       </svg>
@@ -143,39 +155,40 @@ function extent(curves: Curve[]): { steps: number; least: number; most: number }
 
 function RunTable({ runs, hidden, toggle }: { runs: TrainingRun[]; hidden: ReadonlySet<string>; toggle(name: string): void }) {
   return (
-    <table class="runs">
-      <thead>
-        <tr>
-          <th scope="col">run</th>
-          <th scope="col">algorithms</th>
-          <th scope="col">processor</th>
-          <th scope="col">state</th>
-          <th scope="col">steps</th>
-          <th scope="col">best validation</th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map(({ name, algorithms, processor, status, error }, index) => (
-          <tr key={name}>
-            <th scope="row">
-              <label>
-                <input type="checkbox" checked={!hidden.has(name)} onChange={() => toggle(name)} /> <span class={`line-sample c-${COLORS[index % COLORS.length]}`} /> {name}
-              </label>
-            </th>
-            <td>{algorithms.length > 3 ? `${algorithms.slice(0, 3).join(", ")} and ${algorithms.length - 3} more` : algorithms.join(", ")}</td>
-            <td>{processor}</td>
-            <td>{error ?? status?.error ?? status?.status ?? "not started"}</td>
-            <td>
-              {status && (
-                <>
-                  <progress max={status.steps} value={status.step} aria-label={`${name}: ${status.step} of ${status.steps} steps`} /> {status.step} / {status.steps}
-                </>
-              )}
-            </td>
-            <td>{status?.best ? `${percent(status.best.score)} at ${status.best.step}` : "\u2013"}</td>
+    <div class="scrolled" tabIndex={0} role="region" aria-label="Runs">
+      <table class="runs">
+        <thead>
+          <tr>
+            <th scope="col">run</th>
+            <th scope="col">algorithms</th>
+            <th scope="col">processor</th>
+            <th scope="col">state</th>
+            <th scope="col">steps</th>
+            <th scope="col">best validation</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {runs.map(({ name, algorithms, processor, status, error }, index) => (
+            <tr key={name}>
+              <th scope="row">
+                <input type="checkbox" checked={!hidden.has(name)} onChange={() => toggle(name)} title="Show the curves" aria-label={`Show the curves of ${name}`} />{" "}
+                <span class={`line-sample c-${COLORS[index % COLORS.length]}`} /> {name}
+              </th>
+              <td>{algorithms.length > 3 ? `${algorithms.slice(0, 3).join(", ")} and ${algorithms.length - 3} more` : algorithms.join(", ")}</td>
+              <td>{processor}</td>
+              <td>{error ?? status?.error ?? status?.status ?? "not started"}</td>
+              <td>
+                {status && (
+                  <>
+                    <progress max={status.steps} value={status.step} aria-label={`${name}: ${status.step} of ${status.steps} steps`} /> {status.step} / {status.steps}
+                  </>
+                )}
+              </td>
+              <td>{status?.best ? `${percent(status.best.score)} at ${status.best.step}` : "\u2013"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

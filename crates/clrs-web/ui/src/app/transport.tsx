@@ -23,23 +23,25 @@ export interface TransportProps {
 export function Transport({ frame, frames, steps, events, errors = [], player, show, name = "" }: TransportProps) {
   const label = stepLabel(frame, steps);
   const of = name ? ` of ${name}` : "";
+  // Buttons that do nothing keep the focus: the next key goes where the last one did.
+  const [isFirst, isLast] = [frame === 0, frame >= frames - 1];
   const marks = useMemo(() => ({}), [events, frames, errors.join()]);
   return (
     <div class="transport" role="group" aria-label={`Time${of}`}>
       <div class="buttons">
-        <button type="button" onClick={() => show(0)} disabled={frame === 0} aria-label={`First step${of}`} title="First step (Home)">
+        <button type="button" onClick={() => isFirst || show(0)} aria-disabled={isFirst} aria-label={`First step${of}`} title="First step (Home)">
           <Icon name="first" />
         </button>
-        <button type="button" onClick={() => show(frame - 1)} disabled={frame === 0} aria-label={`Step back${of}`} title={"Step back (\u2190)"}>
+        <button type="button" onClick={() => isFirst || show(frame - 1)} aria-disabled={isFirst} aria-label={`Step back${of}`} title={"Step back (\u2190)"}>
           <Icon name="back" />
         </button>
         <button type="button" class="play" onClick={player.toggle} aria-label={player.isPlaying ? `Pause${of}` : `Play${of}`} title="Play or pause (space)">
           <Icon name={player.isPlaying ? "pause" : "play"} />
         </button>
-        <button type="button" onClick={() => show(frame + 1)} disabled={frame >= frames - 1} aria-label={`Step forward${of}`} title={"Step forward (\u2192)"}>
+        <button type="button" onClick={() => isLast || show(frame + 1)} aria-disabled={isLast} aria-label={`Step forward${of}`} title={"Step forward (\u2192)"}>
           <Icon name="forward" />
         </button>
-        <button type="button" onClick={() => show(frames - 1)} disabled={frame >= frames - 1} aria-label={`Result${of}`} title="Result (End)">
+        <button type="button" onClick={() => isLast || show(frames - 1)} aria-disabled={isLast} aria-label={`Result${of}`} title="Result (End)">
           <Icon name="last" />
         </button>
       </div>

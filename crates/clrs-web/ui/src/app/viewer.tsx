@@ -1,18 +1,14 @@
 // Pictures with their time line, the source beside them, and the keys.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { suitableSpeed, neighbor, SPEEDS } from "../model/clock.ts";
-import { changes, changeText } from "../model/describe.ts";
-import { plural } from "../model/format.ts";
 import type { Recording } from "../model/recording.ts";
-import { View } from "../model/view.ts";
-import { Code } from "./code.tsx";
 import type { AlgorithmText } from "./data.ts";
 import { useKeys, usePlayer, type Player, type Run } from "./hooks.ts";
-import { Key } from "./key.tsx";
-import { Markdown } from "./markdown.tsx";
 import { Pane } from "./pane.tsx";
+import { Side } from "./side.tsx";
 import { Transport } from "./transport.tsx";
+import { Changes, Errors } from "./words.tsx";
 
 /** One of the pictures in view. */
 export interface Shown {
@@ -32,7 +28,7 @@ export interface ViewerProps {
   setOtherFrame(frame: number | null): void;
   /** Keys that the page around handles. */
   onKey?(key: string): boolean;
-  /** What is below the code: by default, the key of the first picture. */
+  /** What is below the code: by default, the key of the picture. */
   children?: preact.ComponentChildren;
 }
 
@@ -102,6 +98,8 @@ export function Viewer({ shown, frame, otherFrame, setFrame, setOtherFrame, onKe
   });
 
   const step = (of: Shown, index: number) => (index === 1 && isApart ? (otherFrame ?? 0) : Math.min(at, of.recording.frames - 1));
+  // Predictions are of the algorithm before them.
+  const algorithms = shown.flatMap((of, index) => (of.recording === of.run.truth ? [{ of, frame: step(of, index) }] : []));
   const timeline = { frame: at, frames, steps: first.recording.steps, events: first.run.events, errors, player, show };
   return (
     <div class={shown.length > 1 ? "viewer several" : "viewer"}>
@@ -120,11 +118,14 @@ export function Viewer({ shown, frame, otherFrame, setFrame, setOtherFrame, onKe
           ))}
         </div>
         {!isApart && <Transport {...timeline} steps={frames - 1} />}
-        <Changes recording={first.recording} frame={step(first, 0)} isQuiet={player.isPlaying} />
+        <div class="changes-of-all">
+          {algorithms.map(({ of, frame }) => (
+            <Changes key={of.title} of={of} frame={frame} isQuiet={player.isPlaying || otherPlayer.isPlaying} isHalf={algorithms.length > 1} />
+          ))}
+        </div>
+        {shown.map((one, index) => one.recording === one.run.prediction && <Errors key={index} of={one} frame={step(one, index)} isTitled={shown.length > 2} />)}
       </div>
-      <Side text={first.text} line={lineOf(first, step(first, 0))}>
-        {children ?? <Key scene={first.run.scene} view={new View(first.recording, step(first, 0))} />}
-      </Side>
+      <Side algorithms={algorithms} hasErrors={algorithms.length < shown.length}>{children}</Side>
     </div>
   );
 }
@@ -135,64 +136,7 @@ function wrongFrames(shown: Shown[]): number[] {
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** The source line of a step; that of the last step for the result. */
-function lineOf({ run }: Shown, frame: number): number | null {
-  const locations = run.trace.step_locations;
-  return locations[Math.min(frame, locations.length - 1)]?.line ?? null;
-}
-
 function changeSpeed(player: Player, direction: 1 | -1) {
   const index = SPEEDS.indexOf(player.speed) + direction;
   player.setSpeed(SPEEDS[Math.min(Math.max(index, 0), SPEEDS.length - 1)] as number);
-}
-
-const MAX_CHANGES = 8;
-
-/** What changed, in words. Read aloud by screen readers, except while playing. */
-function Changes({ recording, frame, isQuiet }: { recording: Recording; frame: number; isQuiet: boolean }) {
-  const { shown, count } = changes(recording, frame, MAX_CHANGES);
-  return (
-    <p class="changes-line" aria-live={isQuiet ? "off" : "polite"}>
-      {frame === 0 ? <span class="muted">the first step</span> : count === 0 && <span class="muted">nothing changed</span>}
-      {shown.map((change) => (
-        <span key={change.name} class="change">
-          {changeText(change)}
-        </span>
-      ))}
-      {count > shown.length && <span class="muted">and {plural(count - shown.length, "more change")}</span>}
-    </p>
-  );
-}
-
-function Side({ text, line, children }: { text: AlgorithmText; line: number | null; children: preact.ComponentChildren }) {
-  const [tab, setTab] = useState<"code" | "about">("code");
-  const tabProps = (name: "code" | "about") => ({
-    role: "tab" as const,
-    id: `tab-${name}`,
-    "aria-selected": tab === name,
-    "aria-controls": "side-panel",
-    onClick: () => setTab(name),
-  });
-  return (
-    <aside class="side">
-      <section>
-        <div class="tabs" role="tablist" aria-label="Algorithm">
-          <button type="button" {...tabProps("code")}>Code</button>
-          <button type="button" {...tabProps("about")}>About</button>
-        </div>
-        <div id="side-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class="tab-panel">
-          {tab === "code" ? (
-            <Code text={text} line={line} />
-          ) : (
-            <div class="prose" tabIndex={0}>
-              <Markdown text={text.documentation} />
-            </div>
-          )}
-        </div>
-      </section>
-      <section class="below-code" tabIndex={0} aria-label="Key">
-        {children}
-      </section>
-    </aside>
-  );
 }

@@ -25,6 +25,12 @@ export function powers(from: number, to: number): number[] {
   return Array.from({ length: high - low + 1 }, (_, k) => 10 ** (low + k));
 }
 
+/** At most `count` of a list, evenly spread, with the first and the last. */
+export function spread<T>(list: readonly T[], count: number): T[] {
+  const step = Math.max(1, (list.length - 1) / Math.max(count - 1, 1));
+  return Array.from({ length: Math.min(count, list.length) }, (_, k) => list[Math.round(k * step)] as T);
+}
+
 /** A path through points, and from nothing to the next where a value is missing. */
 export function linePath(points: readonly (readonly [number, number])[], x: (value: number) => number, y: (value: number) => number): string {
   let [path, isOpen] = ["", false];

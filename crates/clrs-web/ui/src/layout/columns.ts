@@ -14,7 +14,7 @@ export interface Columns {
 }
 
 /** Narrowest cell that a number of three characters fits into. */
-const TEXT = 21;
+const TEXT = 19;
 
 export function columns(count: number, left: number, width: number, widest: number): Columns {
   const cell = Math.min(widest, (width - left) / Math.max(count, 1));

@@ -36,6 +36,34 @@ export function distance(a: Point, b: Point): number {
   return Math.hypot(a.x - b.x, a.y - b.y);
 }
 
+/** The control point of an arc that is `bend` away from the middle of a line, to the left of its direction. */
+export function controlPoint(from: Point, to: Point, bend: number): Point {
+  const length = Math.max(distance(from, to), 1e-6);
+  const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
+  return { x: (from.x + to.x) / 2 + uy * bend * 2, y: (from.y + to.y) / 2 - ux * bend * 2 };
+}
+
+/** The point at a fraction of the way along an arc. */
+export function onArc(from: Point, control: Point, to: Point, fraction: number): Point {
+  return between(between(from, control, fraction), between(control, to, fraction), fraction);
+}
+
+/** The point of a segment nearest to another, as a fraction of the way; 0 and 1 are its ends. */
+export function nearestFraction(point: Point, a: Point, b: Point): number {
+  const dx = b.x - a.x;
+  const dy = b.y - a.y;
+  const along = ((point.x - a.x) * dx + (point.y - a.y) * dy) / Math.max(dx * dx + dy * dy, 1e-9);
+  return Math.min(Math.max(along, 0), 1);
+}
+
+/** The distance of a point from a segment. Without objects: layouts ask for it many thousand times. */
+export function distanceFrom(point: Point, a: Point, b: Point): number {
+  const along = nearestFraction(point, a, b);
+  const dx = a.x + (b.x - a.x) * along - point.x;
+  const dy = a.y + (b.y - a.y) * along - point.y;
+  return Math.sqrt(dx * dx + dy * dy);
+}
+
 /** An upper estimate of the width of a text; fonts differ, and layouts must not depend on the one that is installed. */
 export function textWidth(text: string, size: number): number {
   let width = 0;

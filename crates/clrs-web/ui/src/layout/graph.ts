@@ -40,7 +40,7 @@ export function layoutGraph(graph: Graph, box: Box, radius: number): GraphLayout
   const isSparse = edges <= 2.5 * graph.nodes;
   if (graph.nodes > 4 && (isSparse || isClustered(graph))) {
     const points = fit(stress(graph.near, box.width / box.height), box, 1.35);
-    return { kind: "stress", points: spread(points, box, 2.6 * radius) };
+    return { kind: "stress", points: spread(points, graph.near, box, 2.6 * radius, 1.5 * radius) };
   }
   return { kind: "circle", points: circle(graph.nodes, box) };
 }
@@ -131,6 +131,12 @@ function columns(layers: number[], nodes: number, box: Box): Point[] {
     }
   }
   return points;
+}
+
+/** The radius that nodes have if nothing is in their way: smaller the more there are, and in narrow pictures. */
+export function wantedRadius(nodes: number, width: number): number {
+  const wanted = nodes <= 8 ? 25 : nodes <= 20 ? 19 : nodes <= 36 ? 13 : 9.5;
+  return Math.min(wanted, Math.max(width / 19, 9.5));
 }
 
 /** The largest radius, up to `max`, at which no two nodes touch. */

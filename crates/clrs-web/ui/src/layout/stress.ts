@@ -1,11 +1,17 @@
 // Stress majorization: distances in the plane approximate numbers of edges on shortest paths. Deterministic.
 
 import { distances } from "./paths.ts";
-import { distance, type Box, type Point } from "./geometry.ts";
+import { between, distance, distanceFrom, nearestFraction, type Box, type Point } from "./geometry.ts";
 
 const ITERATIONS = 150;
+/** Iterations end when no node moves farther, in units of an edge: less than a pixel. */
+const STILL = 0.003;
 /** A node this near to an edge, in units of an edge, seems to lie on it. */
 const NEAR = 0.2;
+/** Larger graphs are too crowded for a search of nodes on edges. */
+const MAX_EDGES = 200;
+
+type Edge = readonly [number, number];
 
 /** Positions in units of an edge. Components are laid out one by one and packed side by side. */
 export function stress(near: number[][], aspect: number): Point[] {
@@ -45,9 +51,12 @@ function layoutComponent(nodes: number[], lengths: number[][], near: number[][])
   let [best, least] = [[] as Point[], Infinity];
   for (const stride of [1, 2, 3, 5].filter((stride) => gcd(stride, nodes.length) === 1)) {
     const points = majorize(of, stride);
-    const cost = edges.length <= 200 ? crossings(points, edges) + 2 * hidden(points, edges) : 0;
+    const cost = edges.length <= MAX_EDGES ? crossings(points, edges) + 2 * hidden(points, edges, NEAR) : 0;
     if (cost < least) {
       [best, least] = [points, cost];
+    }
+    if (least === 0) {
+      break;
     }
   }
   return level(best);
@@ -64,7 +73,9 @@ function majorize(lengths: number[][], stride: number): Point[] {
     xs[k] = radius * Math.cos(angle);
     ys[k] = radius * Math.sin(angle);
   }
-  for (let iteration = 0; iteration < ITERATIONS; iteration++) {
+  let moved = Infinity;
+  for (let iteration = 0; iteration < ITERATIONS && moved > STILL; iteration++) {
+    moved = 0;
     for (let a = 0; a < n; a++) {
       const [ownX, ownY] = [xs[a] as number, ys[a] as number];
       let x = 0;
@@ -85,17 +96,18 @@ function majorize(lengths: number[][], stride: number): Point[] {
       }
       xs[a] = x / total;
       ys[a] = y / total;
+      moved = Math.max(moved, Math.abs(x / total - ownX), Math.abs(y / total - ownY));
     }
   }
   return Array.from(xs, (x, k) => ({ x, y: ys[k] as number }));
 }
 
-function crossings(points: Point[], edges: (readonly [number, number])[]): number {
+function crossings(points: Point[], edges: Edge[]): number {
   let count = 0;
   for (let i = 0; i < edges.length; i++) {
     for (let j = 0; j < i; j++) {
-      const [a, b] = edges[i] as readonly [number, number];
-      const [c, d] = edges[j] as readonly [number, number];
+      const [a, b] = edges[i] as Edge;
+      const [c, d] = edges[j] as Edge;
       if (a !== c && a !== d && b !== c && b !== d && cross(points, a, b, c, d)) {
         count += 1;
       }
@@ -105,14 +117,12 @@ function crossings(points: Point[], edges: (readonly [number, number])[]): numbe
 }
 
 /** Number of nodes that lie on an edge of others. */
-function hidden(points: Point[], edges: (readonly [number, number])[]): number {
+function hidden(points: Point[], edges: Edge[], near: number): number {
   let count = 0;
   for (const [a, b] of edges) {
     const [p, q] = [points[a] as Point, points[b] as Point];
     points.forEach((point, node) => {
-      const along = ((point.x - p.x) * (q.x - p.x) + (point.y - p.y) * (q.y - p.y)) / Math.max(distance(p, q) ** 2, 1e-9);
-      const nearest = { x: p.x + (q.x - p.x) * along, y: p.y + (q.y - p.y) * along };
-      count += node !== a && node !== b && along > 0 && along < 1 && distance(point, nearest) < NEAR ? 1 : 0;
+      count += node !== a && node !== b && distanceFrom(point, p, q) < near ? 1 : 0;
     });
   }
   return count;
@@ -176,11 +186,16 @@ function pack(parts: { points: Point[] }[], aspect: number) {
   }
 }
 
-/** Pushes points apart that are nearer than `least`, within the box. */
-export function spread(points: Point[], box: Box, least: number): Point[] {
+/**
+ * Pushes points apart that are nearer than `least`, and away from edges of others that are nearer than `free`, within the box. Of all
+ * rounds, the one with the fewest points on edges is kept.
+ */
+export function spread(points: Point[], near: number[][], box: Box, least: number, free: number): Point[] {
   const moved = points.map((point) => ({ ...point }));
+  const edges = near.flatMap((list, a): Edge[] => list.filter((b) => b > a).map((b) => [a, b]));
+  let [best, fewest] = [moved, Infinity];
   for (let round = 0; round < 60; round++) {
-    let isDone = true;
+    let isDone = !(edges.length <= MAX_EDGES && pushFromEdges(moved, edges, free));
     for (let a = 0; a < moved.length; a++) {
       for (let b = 0; b < a; b++) {
         const [p, q] = [moved[a] as Point, moved[b] as Point];
@@ -200,9 +215,40 @@ export function spread(points: Point[], box: Box, least: number): Point[] {
       point.x = Math.min(Math.max(point.x, box.x), box.x + box.width);
       point.y = Math.min(Math.max(point.y, box.y), box.y + box.height);
     }
+    const count = edges.length <= MAX_EDGES ? hidden(moved, edges, free) : 0;
+    if (count < fewest) {
+      [best, fewest] = [moved.map((point) => ({ ...point })), count];
+    }
     if (isDone) {
       break;
     }
   }
-  return moved;
+  return fewest === 0 ? moved : best;
+}
+
+/** Moves points away from edges of others, and the edges away from them; returns whether any was too near. */
+function pushFromEdges(points: Point[], edges: Edge[], free: number): boolean {
+  let isAny = false;
+  for (const [a, b] of edges) {
+    const [p, q] = [points[a] as Point, points[b] as Point];
+    points.forEach((point, node) => {
+      if (node === a || node === b || distanceFrom(point, p, q) >= free) {
+        return;
+      }
+      isAny = true;
+      const fraction = nearestFraction(point, p, q);
+      const foot = between(p, q, fraction);
+      const apart = distance(point, foot);
+      const length = Math.max(distance(p, q), 1e-6);
+      const [ux, uy] = apart > 1e-6 ? [(point.x - foot.x) / apart, (point.y - foot.y) / apart] : [(p.y - q.y) / length, (q.x - p.x) / length];
+      const push = (free - apart) / 2;
+      point.x += ux * push;
+      point.y += uy * push;
+      for (const [end, share] of [[p, 1 - fraction], [q, fraction]] as const) {
+        end.x -= ux * push * share;
+        end.y -= uy * push * share;
+      }
+    });
+  }
+  return isAny;
 }

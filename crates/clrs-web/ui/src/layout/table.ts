@@ -16,7 +16,9 @@ export interface TableLayout {
   hasText: boolean;
 }
 
-const HEADER = 22;
+/** Room for the labels of a square, and for those below a pyramid. */
+const HEADER = 28;
+const FOOTER = 22;
 
 export function squareLayout(rows: number, columns: number, width: number, height: number): TableLayout {
   const cell = Math.max(4, Math.min(40, (width - HEADER) / columns, (height - HEADER) / rows));
@@ -36,7 +38,7 @@ export function squareLayout(rows: number, columns: number, width: number, heigh
 /** Row and column are counted along the base; cell (i, j) is above the middle of cells i to j of the base. */
 export function pyramidLayout(base: number, width: number, height: number): TableLayout {
   const cellWidth = Math.max(4, Math.min(54, (width - 4) / base));
-  const cellHeight = Math.max(4, Math.min(cellWidth * 0.82, (height - HEADER) / base));
+  const cellHeight = Math.max(4, Math.min(cellWidth * 0.82, (height - FOOTER) / base));
   const at = (row: number, column: number) => ({
     x: 2 + ((row + column) / 2) * cellWidth,
     y: (base - 1 - (column - row)) * cellHeight,
@@ -46,12 +48,30 @@ export function pyramidLayout(base: number, width: number, height: number): Tabl
     isTriangular: true,
     cell: { width: cellWidth, height: cellHeight },
     width: base * cellWidth + 4,
-    height: base * cellHeight + HEADER,
+    height: base * cellHeight + FOOTER,
     at,
     rowLabel: label,
     columnLabel: label,
     hasText: cellWidth >= 25 && cellHeight >= 16,
   };
+}
+
+/** Row and column of the cell at a point, if there is one. */
+export function cellAt(layout: TableLayout, rows: number, columns: number, { x, y }: Point): { row: number; column: number } | null {
+  const { width, height } = layout.cell;
+  const first = layout.at(0, 0);
+  let row = Math.floor((y - first.y) / height);
+  let column = Math.floor((x - first.x) / width);
+  if (layout.isTriangular) {
+    // Of a pyramid, the height gives the distance between the two, and what is left of x their sum.
+    const apart = Math.ceil((first.y + height - y) / height) - 1;
+    row = Math.floor((x - first.x) / width - apart / 2);
+    column = row + apart;
+    if (apart < 0) {
+      return null;
+    }
+  }
+  return row >= 0 && row < rows && column >= 0 && column < columns ? { row, column } : null;
 }
 
 export function cellBox(layout: TableLayout, row: number, column: number): Box {
@@ -83,6 +103,26 @@ export function derivation(row: number, column: number, splitAt: (row: number, c
     if (at !== null) {
       open.push(...parts(cell[0], cell[1], at));
     }
+  }
+  return cells;
+}
+
+/** Rows and columns that symbols lead to. */
+const DIRECTIONS: Record<string, [number, number]> = { "\u2196": [-1, -1], "\u2191": [-1, 0], "\u2190": [0, -1] };
+
+/**
+ * The cells from the last one along the arrows that they have as symbols, until one leads out of the table: the solution that a table
+ * of choices describes. Empty if a symbol on the way is no arrow.
+ */
+export function trail(rows: number, columns: number, symbolAt: (row: number, column: number) => string | undefined): [number, number][] {
+  const cells: [number, number][] = [];
+  for (let [row, column] = [rows - 1, columns - 1]; row >= 0 && column >= 0; ) {
+    const step = DIRECTIONS[symbolAt(row, column) ?? ""];
+    if (!step) {
+      return [];
+    }
+    cells.push([row, column]);
+    [row, column] = [row + step[0], column + step[1]];
   }
   return cells;
 }

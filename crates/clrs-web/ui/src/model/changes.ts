@@ -6,8 +6,21 @@ export function same(a: number | undefined, b: number | undefined): boolean {
   return a === b || (Number.isNaN(a) && Number.isNaN(b));
 }
 
+/** The frame of a series that was asked for last: picture, key and words all ask for the same. */
+const latest = new WeakMap<Series, { frame: number; cells: readonly number[] }>();
+
 /** Cells whose value differs from that of the frame before. Nothing changes in the first frame. */
-export function changedCells(series: Series, frame: number): number[] {
+export function changedCells(series: Series, frame: number): readonly number[] {
+  const known = latest.get(series);
+  if (known?.frame === frame) {
+    return known.cells;
+  }
+  const cells = compareFrames(series, frame);
+  latest.set(series, { frame, cells });
+  return cells;
+}
+
+function compareFrames(series: Series, frame: number): number[] {
   const [row, before] = [series.at(frame), frame > 0 ? series.at(frame - 1) : null];
   if (!row || !before || row === before) {
     // An output that appears has no previous value: all of it is new.

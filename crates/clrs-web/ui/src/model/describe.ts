@@ -3,6 +3,7 @@
 import { changedCells } from "./changes.ts";
 import { long } from "./format.ts";
 import type { Recording, Series } from "./recording.ts";
+import type { View } from "./view.ts";
 
 /** "step 3 of 16", or "result". */
 export function stepLabel(frame: number, steps: number): string {
@@ -26,6 +27,12 @@ export function valueText(series: Series, value: number | undefined): string {
   }
   const name = series.classes[value]?.name;
   return name ? `${value} ${name}` : String(value);
+}
+
+/** The value of a cell in few letters: a class by its symbol, or its name without what is in parentheses. */
+export function briefText(series: Series, value: number | undefined): string {
+  const glyph = series.classes[value ?? -1]?.glyph;
+  return glyph ? `${value} (${glyph})` : valueText(series, value).replace(/ \(.*\)$/, "");
 }
 
 /** "pi_h[3]", "D[2, 5]", or the name alone. */
@@ -55,8 +62,8 @@ export function changes(recording: Recording, frame: number, limit: number): { s
     for (const cell of cells.slice(0, Math.max(limit - shown.length, 0))) {
       shown.push({
         name: cellName(series, cell, recording.nodes),
-        before: before ? valueText(series, before[cell]) : "",
-        after: valueText(series, row?.[cell]),
+        before: before ? briefText(series, before[cell]) : "",
+        after: briefText(series, row?.[cell]),
       });
     }
   }
@@ -69,24 +76,25 @@ export function changeText({ name, before, after }: Change): string {
 
 export interface TipLine {
   name: string;
+  /** Its value, and the true one if a prediction differs from it. */
   value: string;
   /** The most probable values of a prediction, best first. */
   candidates: { label: string; probability: number }[];
 }
 
 /** Everything about a node, or about a cell of a table or an edge. */
-export function cellTip(recording: Recording, frame: number, location: "node" | "edge", cell: number): TipLine[] {
+export function cellTip(view: View, location: "node" | "edge", cell: number): TipLine[] {
+  const { recording, frame } = view;
   const lines: TipLine[] = [];
   for (const series of recording.series) {
-    const row = series.at(frame);
-    if (!row) {
+    const row = view.row(series);
+    const isHere = location === "node" && series.kind === "mask_one" && row?.[0] === cell;
+    if (!row || !(isHere || (series.location === location && series.kind !== "mask_one"))) {
       continue;
     }
-    if (series.location === location && series.kind !== "mask_one") {
-      lines.push({ name: series.name, value: valueText(series, row[cell]), candidates: candidates(recording, series, frame, cell) });
-    } else if (location === "node" && series.kind === "mask_one" && row[0] === cell) {
-      lines.push({ name: series.name, value: "here", candidates: candidates(recording, series, frame, 0) });
-    }
+    const own = isHere ? 0 : cell;
+    const truth = view.wrong(series).has(own) ? ` instead of ${valueText(series, view.expected(series)?.[own])}` : "";
+    lines.push({ name: series.name, value: (isHere ? "here" : valueText(series, row[own])) + truth, candidates: candidates(recording, series, frame, own) });
   }
   return lines;
 }
@@ -95,17 +103,24 @@ const MAX_CANDIDATES = 3;
 
 /** The most probable values of a cell of a predicted row. */
 export function candidates(recording: Recording, series: Series, frame: number, cell: number): TipLine["candidates"] {
-  const isResult = frame >= recording.steps && series.isResult;
-  const probe = isResult ? series.probes[series.probes.length - 1] : series.probes[0];
-  const row = probe?.probabilities?.[isResult ? 0 : Math.min(frame, recording.steps - 1)];
-  if (!probe || !row || row.length === 0) {
-    return [];
-  }
-  const cells = series.location === "edge" ? recording.nodes ** 2 : series.location === "node" && series.kind !== "mask_one" ? recording.nodes : 1;
-  const width = Math.floor(row.length / cells);
-  const of = series.kind === "mask" ? [1 - (row[cell] ?? 0), row[cell] ?? 0] : row.slice(cell * width, (cell + 1) * width);
-  return of
+  return probabilities(recording, series, frame, cell)
     .map((probability, value) => ({ label: valueText(series, value), probability }))
     .sort((a, b) => b.probability - a.probability)
     .slice(0, MAX_CANDIDATES);
+}
+
+/** Probabilities of all values of a cell of a predicted row; none of a row that was given, and of scalars. */
+export function probabilities(recording: Recording, series: Series, frame: number, cell: number): number[] {
+  const isResult = frame >= recording.steps && series.isResult;
+  const probe = isResult ? series.probes[series.probes.length - 1] : series.probes[0];
+  const row = probe?.probabilities?.[isResult ? 0 : Math.min(frame, recording.steps - 1)];
+  if (!row || row.length === 0) {
+    return [];
+  }
+  if (series.kind === "mask") {
+    return [1 - (row[cell] ?? 0), row[cell] ?? 0];
+  }
+  const cells = series.location === "edge" ? recording.nodes ** 2 : series.location === "node" && series.kind !== "mask_one" ? recording.nodes : 1;
+  const width = Math.floor(row.length / cells);
+  return row.slice(cell * width, (cell + 1) * width);
 }

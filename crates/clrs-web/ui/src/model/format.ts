@@ -9,9 +9,15 @@ export function short(x: number): string {
   return compact(x, 2, 2);
 }
 
+/** A number as `short` has it, or with a third digit if it has one and that fits into a width: `1.03` is not `1.04`. */
+export function precise(x: number, width: number, size: number): string {
+  const text = compact(x, 3, 2);
+  return textWidth(text, size) <= width ? text : short(x);
+}
+
 /** A number in as many digits as fit into a width; a dot if none do. */
 export function fitting(x: number, width: number, size: number): string {
-  const texts = [compact(x, 2, 2), compact(x, 1, 1)];
+  const texts = [compact(x, 2, 2), compact(x, 1, 1), Math.abs(x) < 0.005 ? ".00" : ""].filter(Boolean);
   return texts.find((text) => textWidth(text, size) <= width) ?? "\u00b7";
 }
 

@@ -98,6 +98,6 @@ function oneSeries(probes: Probe[], steps: number): Series {
 }
 
 /** The node of a one-hot mask, or the value of a probe of the graph; null while there is none. */
-export function single(series: Series | undefined, frame: number): number | null {
+export function single(series: Series | null, frame: number): number | null {
   return series?.at(frame)?.[0] ?? null;
 }

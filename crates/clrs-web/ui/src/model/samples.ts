@@ -5,6 +5,7 @@ export interface Sample {
   steps: number;
   first_error: number | null;
   valid: boolean;
+  failure?: string | null;
 }
 
 /** Incorrect answers first, then those that went astray early; those without any error last. */
@@ -23,4 +24,10 @@ export function errorText({ first_error, steps }: Sample): string {
     return "no error";
   }
   return first_error >= steps ? "only the answer" : `step ${first_error + 1} of ${steps}`;
+}
+
+/** A sample in words: "answer correct; first wrong hint at step 2". */
+export function sampleText({ valid, failure, first_error, steps }: Sample): string {
+  const answer = valid ? "answer correct" : failure ? `answer wrong: ${failure}` : "answer wrong";
+  return `${answer}; ${first_error === null || first_error >= steps ? "no wrong hint" : `first wrong hint at step ${first_error + 1}`}`;
 }

@@ -112,7 +112,9 @@ export function classNames(description: string, count: number): ClassName[] {
   return names.length < 2 ? [] : names.map(className);
 }
 
-function className(text: string): ClassName {
+function className(code: string): ClassName {
+  // Names of other probes are marked as code.
+  const text = code.replaceAll("`", "");
   const symbol = /^([^\p{L}\p{N}\s]) /u.exec(text);
   return symbol?.[1] ? { name: text.slice(2), glyph: symbol[1] } : { name: text, glyph: "" };
 }

@@ -35,13 +35,30 @@ export class View {
   }
 
   changed(series: Series | null): ReadonlySet<number> {
-    return this.cached(this.changes, series, (own) => new Set(changedCells(own, this.frame)));
+    return this.cached(this.changes, series, (own) => this.visibleChanges(own));
   }
 
   /** Cells that differ from the truth; those of the same frame, or of the result. */
   wrong(series: Series | null): ReadonlySet<number> {
     const { truth } = this;
     return truth ? this.cached(this.errors, series, (own) => wrongCells(own, truth, this.frame, this.isResult)) : NONE;
+  }
+
+  /** The true row of a predicted series: that of the same frame, or the result. */
+  expected(series: Series): Row | null {
+    return this.truth?.get(series.name)?.at(this.isResult ? this.truth.steps : this.frame) ?? null;
+  }
+
+  /** A predicted scalar is never quite what it was: small changes do not count, as small errors do not. */
+  private visibleChanges(own: Series): ReadonlySet<number> {
+    const changed = changedCells(own, this.frame);
+    const expected = this.truth?.get(own.name);
+    const before = this.frame > 0 ? own.at(this.frame - 1) : null;
+    if (!expected || !before || own.kind !== "scalar") {
+      return new Set(changed);
+    }
+    const [row, tolerance] = [own.at(this.frame), scalarTolerance(expected)];
+    return new Set(changed.filter((cell) => !(Math.abs((row?.[cell] ?? 0) - (before[cell] ?? 0)) <= tolerance)));
   }
 
   private cached(

@@ -7,12 +7,17 @@ import { short } from "../model/format.ts";
 import type { Scene } from "../model/scene.ts";
 import type { Series } from "../model/recording.ts";
 import type { View } from "../model/view.ts";
-import { Axis, axisHeight, ClassCells, ScalarCells, scaleOf } from "./cells.tsx";
+import { Arrows } from "./arrows.tsx";
+import { Axis, axisHeight, ClassCells, numberY, ScalarCells, scaleOf } from "./cells.tsx";
 import { Lanes, lanesHeight } from "./cursors.tsx";
-import { arrowHead, classes, crossMark, probes } from "./marks.tsx";
+import { arrowHead, classes, probes, type Curve } from "./marks.tsx";
 import type { Panel } from "./panel.ts";
 
 const LABEL = 58;
+/** Height of bars where nothing else needs the room, and of all rows of them together. */
+const BARS = 150;
+/** Most index pointers and ranges beside high bars. */
+const FEW_LANES = 6;
 
 export function arrayPanel(scene: Scene, width: number): Panel {
   const nodes = Array.from({ length: scene.nodes }, (_, node) => node);
@@ -21,11 +26,15 @@ export function arrayPanel(scene: Scene, width: number): Panel {
   const cellHeight = grid.hasText ? Math.min(48, Math.max(34, grid.cell * 0.85)) : 56;
   const arcs = scene.order ? arcHeight(grid, scene.nodes) : 0;
   const scales = scene.values.map(scaleOf);
+  // The values in their current order are the picture; without an order, those in the order of the nodes.
+  const hasRoom = scene.tables.length === 0 && scene.forests.length === 0 && scene.cursors.length + scene.ranges.length <= FEW_LANES;
+  const orderHeight = hasRoom ? BARS : cellHeight;
+  const rowHeight = hasRoom && !scene.order ? Math.max(cellHeight, BARS / scene.values.length) : cellHeight;
 
   let y = arcs + 4;
   const rows = scene.values.map((series, index) => {
     const row = { series, scale: scales[index] as ReturnType<typeof scaleOf>, y };
-    y += cellHeight + 6;
+    y += rowHeight + 6;
     return row;
   });
   const axis = y - 3;
@@ -39,7 +48,7 @@ export function arrayPanel(scene: Scene, width: number): Panel {
   });
   const orderTop = y + 10;
   if (scene.order) {
-    y = orderTop + cellHeight + 14;
+    y = orderTop + orderHeight + 14;
   }
 
   const key = rows[0];
@@ -48,12 +57,12 @@ export function arrayPanel(scene: Scene, width: number): Panel {
       {scene.order && <Arcs view={view} series={scene.order} grid={grid} base={arcs} nodes={scene.nodes} />}
       {rows.map(({ series, scale, y }) => (
         <g key={series.name}>
-          <RowLabel text={series.name} y={y + cellHeight / 2 + 4} />
-          <ScalarCells view={view} series={series} columns={grid} scale={scale} y={y} height={cellHeight}
+          <RowLabel text={series.name} y={y + numberY(rowHeight)} />
+          <ScalarCells view={view} series={series} columns={grid} scale={scale} y={y} height={rowHeight}
             fill={series === key?.series ? scene.fill : null}
-            behind={series === key?.series ? scene.levels.map((level) => (
-              <Level key={level.name} view={view} series={level} y={y + cellHeight * (1 - scale.of(view.one(level) ?? 0))} grid={grid} />
-            )) : null} />
+            behind={series === key?.series && scene.levels.length > 0 ? scene.levels.map((level) => (
+              <Level key={level.name} view={view} series={level} y={y + rowHeight * (1 - scale.of(view.one(level) ?? 0))} grid={grid} />
+            )) : undefined} />
         </g>
       ))}
       <Axis scene={scene} columns={grid} y={axis} nodes={nodes} />
@@ -70,7 +79,7 @@ export function arrayPanel(scene: Scene, width: number): Panel {
         </g>
       ))}
       {scene.order && key && (
-        <Ordered view={view} scene={scene} series={key.series} scale={key.scale} grid={grid} y={orderTop} height={cellHeight} />
+        <Ordered view={view} scene={scene} series={key.series} scale={key.scale} grid={grid} y={orderTop} height={orderHeight} />
       )}
     </g>
   );
@@ -91,32 +100,21 @@ function arcHeight(grid: Columns, nodes: number): number {
 
 /** Arcs from every node to the node it points to. Longer arcs are higher. */
 function Arcs({ view, series, grid, base, nodes }: { view: View; series: Series; grid: Columns; base: number; nodes: number }) {
-  const row = view.row(series);
-  const [changed, wrong] = [view.changed(series), view.wrong(series)];
-  const head = Math.min(8, Math.max(4, grid.cell * 0.3));
-  return (
-    <g class={classes("arcs c-green", nodes > 32 && "thin")} data-probe={probes(series)}>
-      {row?.map((to, node) => {
-        if (to === node) {
-          return null;
-        }
-        const side = Math.sign(to - node) * Math.min(7, grid.cell * 0.2);
-        const [start, end] = [grid.x(node) + side, grid.x(to) - side];
-        const span = Math.abs(to - node);
-        const height = (base - 6) * Math.sqrt(span / Math.max(nodes - 1, 1)) * 0.94 + 4;
-        const control = base - height * 1.333;
-        const line = `M${round(start)} ${base}C${round(start)} ${round(control)} ${round(end)} ${round(control)} ${round(end)} ${round(base - head * 0.7)}`;
-        return (
-          <g key={node} class={classes("arrow", changed.has(node) && "changed", wrong.has(node) && "wrong")} data-cell={node}>
-            {changed.has(node) && <path class="halo" d={line} />}
-            <path class="line" d={line} />
-            <path class="head" d={arrowHead({ x: end, y: base }, { x: end, y: base - 20 }, head)} />
-            {wrong.has(node) && <path class="cross" d={crossMark((start + end) / 2, base - height, 7)} />}
-          </g>
-        );
-      })}
-    </g>
-  );
+  const size = Math.min(8, Math.max(4, grid.cell * 0.3));
+  const path = (node: number, to: number): Curve => {
+    const side = Math.sign(to - node) * Math.min(7, grid.cell * 0.2);
+    const [start, end] = [grid.x(node) + side, grid.x(to) - side];
+    const span = Math.abs(to - node);
+    const height = (base - 6) * Math.sqrt(span / Math.max(nodes - 1, 1)) * 0.94 + 4;
+    const control = base - height * 1.333;
+    return {
+      line: `M${round(start)} ${base}C${round(start)} ${round(control)} ${round(end)} ${round(control)} ${round(end)} ${round(base - size * 0.7)}`,
+      head: arrowHead({ x: end, y: base }, { x: end, y: base - 20 }, size),
+      middle: { x: (start + end) / 2, y: base - height },
+    };
+  };
+  const missing = (node: number) => ({ x: grid.x(node), y: base - 4 });
+  return <Arrows view={view} series={series} class={classes("arcs c-green", nodes > 32 && "thin")} path={path} missing={missing} cross={7} />;
 }
 
 /** A value that is compared with all others: a line across their bars. */
@@ -151,7 +149,7 @@ function Ordered({ view, scene, series, scale, grid, y, height }: OrderedProps) 
   const position = new Map(order?.map((node, index) => [node, index]));
   return (
     <g class="ordered">
-      <RowLabel text="in order" y={y + height / 2 + 4} />
+      <RowLabel text="in order" y={y + numberY(height)} />
       {order ? (
         <ScalarCells view={view} series={series} columns={grid} scale={scale} y={y} height={height} changedBy={scene.order}
           column={(node) => position.get(node) ?? node} />

@@ -33,6 +33,14 @@ export interface CellsProps {
   column?: (node: number) => number;
 }
 
+/** Lower cells are rather cells with a number than bars. */
+const HIGH = 60;
+
+/** Baseline of the number in a cell: in its middle, or at the foot of a bar. */
+export function numberY(height: number): number {
+  return height > HIGH ? height - 8 : height / 2 + 4;
+}
+
 /** Scalars: a bar in every cell, and the number if it fits. */
 export function ScalarCells({ view, series, columns, scale, y, height, fill = null, changedBy = null, behind, column = (node) => node }: CellsProps) {
   const row = view.row(series);
@@ -41,7 +49,7 @@ export function ScalarCells({ view, series, columns, scale, y, height, fill = nu
   const width = columns.cell;
   const gap = width > 12 ? 2 : width > 6 ? 1 : 0.5;
   return (
-    <g data-probe={probes(changedBy ?? series, fill)}>
+    <g class={height > HIGH ? "bars" : ""} data-probe={probes(changedBy ?? series, fill)}>
       {row?.map((value, node) => {
         const [bottom, top] = [scale.zero, scale.of(value)].sort((a, b) => a - b) as [number, number];
         const isOn = marks?.[node] === 1;
@@ -61,9 +69,9 @@ export function ScalarCells({ view, series, columns, scale, y, height, fill = nu
       })}
       {behind}
       {columns.hasText && (
-        <g class="numbers">
+        <g class={classes("numbers", behind !== undefined && "outlined")}>
           {row?.map((value, node) => (
-            <g key={node} class={value === 0 ? "cell zero" : "cell"} transform={`translate(${round(columns.x(column(node)))} ${y + height / 2 + 4})`}>
+            <g key={node} class={value === 0 ? "cell zero" : "cell"} transform={`translate(${round(columns.x(column(node)))} ${y + numberY(height)})`}>
               <text>{fitting(value, width - 1, height > 30 ? 12 : 10.5)}</text>
             </g>
           ))}

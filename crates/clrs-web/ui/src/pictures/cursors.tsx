@@ -25,6 +25,8 @@ export interface LanesProps {
   right: number;
   /** 1 for lanes below the cells, -1 for lanes above. */
   direction?: 1 | -1;
+  /** Whether a pointer stands for nothing at this step, such as the end of an empty prefix. */
+  isEmpty?(series: Series): boolean;
 }
 
 interface Placed {
@@ -34,6 +36,7 @@ interface Placed {
   stage: string;
   isNew: boolean;
   isWrong: boolean;
+  isEmpty: boolean;
   /** Where the pointer is, and the center of its label relative to it. */
   x: number;
   labelX: number;
@@ -42,7 +45,7 @@ interface Placed {
   kind: "cursor" | "bracket";
 }
 
-export function Lanes({ view, cursors, ranges, x, cell, y, left, right, direction = 1 }: LanesProps) {
+export function Lanes({ view, cursors, ranges, x, cell, y, left, right, direction = 1, isEmpty = () => false }: LanesProps) {
   const at = cursors.map(({ series }) => view.one(series));
   const lane = (index: number) => y + direction * (14 + LANE * index + LANE / 2);
   const within = (center: number, label: string) => {
@@ -54,6 +57,7 @@ export function Lanes({ view, cursors, ranges, x, cell, y, left, right, directio
     stage: of[0]?.stage ?? "",
     isNew: of.some((series) => view.changed(series).size > 0),
     isWrong: of.some((series) => view.wrong(series).size > 0),
+    isEmpty: of.every(isEmpty),
   });
   const placed: Placed[] = [];
   const absent: string[] = [];
@@ -78,10 +82,12 @@ export function Lanes({ view, cursors, ranges, x, cell, y, left, right, directio
     }
     const [from, to] = ends[0] > ends[1] ? [ends[0], ends[1]] : [ends[0] - cell / 2 + 2, ends[1] + cell / 2 - 2];
     const top = lane(cursors.length + index);
-    const stem = `M${round(from)} ${top - 7}V${top}H${round(to)}V${top - 7}`;
+    // A label that is wider than its bracket would hide it.
+    const bottom = to - from < pillWidth(label) + 8 ? top - 8 : top;
+    const stem = `M${round(from)} ${bottom - 6}V${bottom}H${round(to)}V${bottom - 6}`;
     placed.push({ ...marks([low, high]), label, color, x: 0, labelX: within((from + to) / 2, label), labelY: top + 1, stem, kind: "bracket" });
   }
-  const names = (one: Placed) => classes(one.kind, `c-${one.color}`, one.isNew && "changed", one.isWrong && "wrong", one.stage);
+  const names = (one: Placed) => classes(one.kind, `c-${one.color}`, one.isNew && "changed", one.isWrong && "wrong", one.isEmpty && "empty", one.stage);
   return (
     <g class="lanes">
       {absent.map((probe) => (

@@ -4,14 +4,31 @@ import { round, textWidth } from "../layout/geometry.ts";
 import type { Color } from "../model/palette.ts";
 import type { Series } from "../model/recording.ts";
 import type { Scene } from "../model/scene.ts";
-import { arrowHead, checkMark, Pill } from "./marks.tsx";
+import { arrowHead, checkMark, crossMark, Pill } from "./marks.tsx";
 import type { Panel } from "./panel.ts";
 
 export interface Entry {
   label: string;
   series: Series[];
-  mark: { kind: "pill" | "bracket" | "arrow" | "list" | "disc" | "ring" | "group" | "edge" | "faint-edge" | "bars" | "table" | "plot" | "level" | "number" | "letter"; color: Color };
+  mark: { kind: MarkKind; color: Color };
+  /** What the mark means, if it is not that of a series. */
+  text?: string;
 }
+
+type MarkKind =
+  | "pill" | "bracket" | "arrow" | "list" | "disc" | "point" | "ring" | "group" | "edge" | "faint-edge" | "bars" | "table" | "split" | "way" | "plot" | "level" | "number"
+  | "letter" | "wrong" | "wrong-number" | "wrong-step";
+
+/** Marks of what differs from the truth. */
+export const ERRORS: Entry[] = [
+  { label: "wrong decision", series: [], mark: { kind: "wrong", color: "gray" }, text: "arrow, line or frame" },
+  { label: "wrong number", series: [], mark: { kind: "wrong-number", color: "gray" }, text: "off by over a tenth of its range" },
+];
+
+/** Those of the time line. */
+export const STEP_ERRORS: Entry[] = [
+  { label: "wrong steps", series: [], mark: { kind: "wrong-step", color: "gray" }, text: "in the time line, \u2715 at the first" },
+];
 
 /** One entry per series, or per pair of series that are drawn as one. */
 export function legend(scene: Scene): Entry[] {
@@ -23,7 +40,7 @@ export function legend(scene: Scene): Entry[] {
     }
   };
   add("letter", "gray", scene.letters);
-  add(scene.kind === "plane" ? "disc" : "bars", "gray", ...scene.values);
+  add(scene.kind === "plane" ? "point" : "bars", "gray", ...scene.values);
   for (const { series, color } of scene.arrows) {
     add("arrow", color, series);
   }
@@ -45,7 +62,15 @@ export function legend(scene: Scene): Entry[] {
   }
   add("faint-edge", "gray", scene.liveEdges, ...scene.edgeScalars, scene.weights, scene.adjacency);
   for (const table of scene.tables) {
-    add("table", "blue", table.scalar, table.category, table.pointer, table.known);
+    add("table", "blue", table.scalar, table.category);
+    add(table.isTriangular ? "split" : "table", "purple", table.pointer);
+    add("table", "blue", table.known);
+  }
+  if (scene.tables.some(({ isTriangular, pointer }) => isTriangular && pointer)) {
+    entries.push({ label: "best splits", series: [], mark: { kind: "split", color: "green" }, text: "in the result: the ranges that the complete one is split into" });
+  }
+  if (scene.tables.some(({ category }) => category)) {
+    entries.push({ label: "way back", series: [], mark: { kind: "way", color: "green" }, text: "in the result: the choices that lead to the answer" });
   }
   add("bars", "gray", ...scene.strips);
   add("plot", "blue", ...scene.plots);
@@ -82,6 +107,13 @@ export function Swatch({ mark: { kind, color }, label }: Pick<Entry, "mark" | "l
         <g class="node fill-on">
           <circle class="disc" cx={17} cy={middle} r={7} />
           <path class="check" d={checkMark(22, 5, 6)} />
+        </g>
+      );
+    case "point":
+      return (
+        <g class="node fill-off">
+          <path class="leader" d="M5.5 1.5v15h24" />
+          <circle class="disc" cx={17} cy={middle - 1} r={4} />
         </g>
       );
     case "ring":
@@ -126,6 +158,47 @@ export function Swatch({ mark: { kind, color }, label }: Pick<Entry, "mark" | "l
           ))}
         </g>
       );
+    case "split":
+      return (
+        <g class={color === "green" ? "splits final" : "splits"}>
+          <path class="line" d="M17 3L9 10M17 3l8 7" />
+          <rect x={3} y={10} width={12} height={6} rx={1.5} />
+          <rect x={19} y={10} width={12} height={6} rx={1.5} />
+        </g>
+      );
+    case "way":
+      return (
+        <g class="splits final">
+          {[0, 1, 2].map((k) => (
+            <rect key={k} x={5 + 8 * k} y={1 + 5 * k} width={8} height={5} rx={1.5} />
+          ))}
+        </g>
+      );
+    case "wrong":
+      return (
+        <g class="arrows">
+          <g class="arrow wrong">
+            <path class="line" d="M2 9h24" />
+            <path class="head" d={arrowHead({ x: 32, y: 9 }, { x: 20, y: 9 }, 8)} />
+            <path class="cross" d={crossMark(14, 9, 8)} />
+          </g>
+        </g>
+      );
+    case "wrong-number":
+      return (
+        <g class="node">
+          <text class="value wrong" x={17} y={middle + 4}>
+            .42
+          </text>
+        </g>
+      );
+    case "wrong-step":
+      return (
+        <g class="error-bars">
+          <path d="M9 4h3v13h-3zM20 4h2v13h-2zM27 4h2v13h-2z" />
+          <path class="cross" d={crossMark(10.5, 4, 6)} />
+        </g>
+      );
     case "plot":
       return (
         <g class="plot">
@@ -150,9 +223,9 @@ export function Swatch({ mark: { kind, color }, label }: Pick<Entry, "mark" | "l
 }
 
 /** All entries in lines, for saved pictures. */
-export function legendPanel(scene: Scene, width: number): Panel {
-  const entries = legend(scene);
-  const sizes = entries.map((entry) => 44 + textWidth(entry.label, 11) + 14);
+export function legendPanel(scene: Scene, width: number, hasErrors: boolean): Panel {
+  const entries = [...legend(scene), ...(hasErrors ? ERRORS : [])];
+  const sizes = entries.map((entry) => 42 + textWidth(entry.label, 11) + 22);
   let [x, y] = [0, 0];
   const places = sizes.map((size) => {
     if (x > 0 && x + size > width) {
@@ -167,7 +240,7 @@ export function legendPanel(scene: Scene, width: number): Panel {
       {entries.map((entry, index) => (
         <g key={entry.label} transform={`translate(${round(places[index]?.x ?? 0)} ${places[index]?.y ?? 0})`}>
           <Swatch mark={entry.mark} label={entry.label} />
-          <text x={40} y={13}>
+          <text class="label" x={42} y={13}>
             {entry.label}
           </text>
         </g>

@@ -2,7 +2,7 @@
 
 import { layoutForest } from "../layout/forest.ts";
 import { round } from "../layout/geometry.ts";
-import { short } from "../model/format.ts";
+import { fitting } from "../model/format.ts";
 import { chains, linearOrder } from "../model/shape.ts";
 import type { Colored, Scene } from "../model/scene.ts";
 import type { Row } from "../model/trace.ts";
@@ -99,7 +99,7 @@ export function forestPanel(scene: Scene, pointer: Colored, width: number): Pane
           <g key={node} class={classes("tree-node", changed.has(node) && "changed", wrong.has(node) && "wrong")} data-cell={node}
             transform={`translate(${round(x(place))} ${round(y(at))})`}>
             <circle r={round(radius)} />
-            {radius >= 6.5 && <text y={3.5} style={{ fontSize: `${Math.min(11, radius * 1.05)}px` }}>{numbers ? short(numbers[node] ?? NaN) : node}</text>}
+            {radius >= 6.5 && <text y={3.5} style={{ fontSize: `${Math.min(11, radius * 1.05)}px` }}>{numbers ? fitting(numbers[node] ?? NaN, 2 * radius, Math.min(11, radius * 1.05)) : node}</text>}
             <Feet scene={scene} view={view} node={node} radius={radius} />
             {wrong.has(node) && <path class="cross" d={crossMark(radius * 0.8, -radius * 0.8, 7)} />}
           </g>

@@ -1,7 +1,7 @@
 // Marks that pictures share. Colors and strokes are classes of picture.css.
 
 import { Component, type ComponentChildren } from "preact";
-import { distance, round, textWidth, type Point } from "../layout/geometry.ts";
+import { between, controlPoint, distance, onArc, round, textWidth, type Point } from "../layout/geometry.ts";
 import type { Color } from "../model/palette.ts";
 import type { Series } from "../model/recording.ts";
 
@@ -40,32 +40,33 @@ export interface Curve {
   head: string;
   /** Where a label goes. */
   middle: Point;
+  /** What is covered before the arrow is drawn: the head of an edge in the opposite direction. */
+  cover?: string;
 }
 
 /** An arrow from the rim of one circle to the rim of another, bent to the left of its direction. */
 export function curve(from: Point, to: Point, rims: [number, number], bend: number, head: number): Curve {
-  const length = Math.max(distance(from, to), 1e-6);
-  const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
-  const control = {
-    x: (from.x + to.x) / 2 + uy * bend * 2,
-    y: (from.y + to.y) / 2 - ux * bend * 2,
-  };
-  const towards = (a: Point, b: Point, by: number): Point => {
-    const apart = Math.max(distance(a, b), 1e-6);
-    return { x: a.x + ((b.x - a.x) * by) / apart, y: a.y + ((b.y - a.y) * by) / apart };
-  };
+  const control = controlPoint(from, to, bend);
   const start = towards(from, control, rims[0]);
   const tip = towards(to, control, rims[1]);
   const end = towards(tip, control, head * 0.8);
-  const middle = {
-    x: (start.x + 2 * control.x + tip.x) / 4,
-    y: (start.y + 2 * control.y + tip.y) / 4,
-  };
   const line =
     bend === 0
       ? `M${round(start.x)} ${round(start.y)}L${round(end.x)} ${round(end.y)}`
       : `M${round(start.x)} ${round(start.y)}Q${round(control.x)} ${round(control.y)} ${round(end.x)} ${round(end.y)}`;
-  return { line, head: head > 0 ? arrowHead(tip, control, head) : "", middle };
+  return { line, head: head > 0 ? arrowHead(tip, control, head) : "", middle: onArc(start, control, tip, 0.5) };
+}
+
+/** The first `length` pixels of such an arrow. */
+export function curveTail(from: Point, to: Point, rim: number, bend: number, length: number): string {
+  const control = controlPoint(from, to, bend);
+  const [start, end] = [towards(from, control, rim), towards(from, control, rim + length)];
+  return `M${round(start.x)} ${round(start.y)}L${round(end.x)} ${round(end.y)}`;
+}
+
+/** The point that is `by` pixels from `a` in the direction of `b`. */
+function towards(a: Point, b: Point, by: number): Point {
+  return between(a, b, by / Math.max(distance(a, b), 1e-6));
 }
 
 /** A label on a colored ground. */

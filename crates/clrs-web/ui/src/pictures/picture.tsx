@@ -22,6 +22,8 @@ const EDGE = 10;
 const WIDE = 760;
 /** Lower panels are drawn below the main one. */
 const BESIDE = 120;
+/** Share of the width for the first of several tables. */
+const MAIN_SHARE = 0.62;
 /** More nodes need the full width for a column each. */
 const FEW = 24;
 
@@ -51,15 +53,22 @@ export function composePicture(scene: Scene, frames: number, width: number): Com
     const main = make(scene, scene.kind === "plane" ? Math.min(inner, tall * 1.3) : inner, Math.min(tall, inner * (isWide ? 0.62 : 1.2)));
     return flow([main, ...others(Math.min(inner, 620), inner), ...below], inner, GAP);
   }
-  const count = scene.tables.length;
-  const share = isWide && count > 1 ? (inner - GAP * (count - 1)) / count : inner;
   const others = [
     ...scene.forests.map((pointer) => forestPanel(scene, pointer, inner)),
-    ...scene.tables.flatMap((table) => tablePanels(scene, table, Math.min(share, 860), isWide ? 520 : 400)),
+    ...scene.tables.flatMap((table, index) => tablePanels(scene, table, Math.min(isWide ? tableWidth(scene, index, inner) : inner, 860), isWide ? 520 : 400)),
     ...(scene.kind === "array" ? [] : list(stripPanel(scene, inner))),
     ...list(plotPanel(scene, frames, Math.min(inner, 620))),
   ];
   return flow([mainPanel(scene, frames, inner), ...others], inner, GAP);
+}
+
+/** Width of a table beside others: the first, which has the choices, has the most. */
+function tableWidth({ tables }: Scene, index: number, inner: number): number {
+  const free = inner - GAP * (tables.length - 1);
+  if (tables.length === 1) {
+    return free;
+  }
+  return index === 0 ? MAIN_SHARE * free : ((1 - MAIN_SHARE) * free) / (tables.length - 1);
 }
 
 /** The most telling panel alone, for small pictures. */

@@ -1,15 +1,16 @@
-// Strings: one row of letters each. The second is shifted under the part of the first that it is compared with, and equal letters
-// are joined.
+// Strings: one row of letters each. The second is shifted under the part of the first that it is compared with, and letters that
+// were found equal are joined.
 
 import { columns, labelled, type Columns } from "../layout/columns.ts";
 import { round } from "../layout/geometry.ts";
-import { columnsNeeded, shift } from "../layout/strings.ts";
+import { columnsNeeded, compare, type Comparison } from "../layout/strings.ts";
 import { single, type Series } from "../model/recording.ts";
-import type { Colored, Scene } from "../model/scene.ts";
+import { emptyPrefix, type Colored, type Scene } from "../model/scene.ts";
 import type { View } from "../model/view.ts";
 import { RowLabel } from "./array.tsx";
+import { Arrows } from "./arrows.tsx";
 import { Lanes, lanesHeight } from "./cursors.tsx";
-import { arrowHead, checkMark, classes, crossMark, notch, probes } from "./marks.tsx";
+import { arrowHead, checkMark, classes, crossMark, notch, probes, type Curve } from "./marks.tsx";
 import type { Panel } from "./panel.ts";
 
 const LABEL = 58;
@@ -20,53 +21,80 @@ export function stringsPanel(scene: Scene, frames: number, width: number): Panel
   const names = scene.rows.map((nodes) => rowName(scene, nodes));
   const lengths: [number, number] = [first.length, second.length];
   const row = (node: number) => (second.includes(node) ? 1 : 0);
-  // An index pointer belongs to the row that it is in for the whole run.
-  const isIn = (cursor: Colored, index: number) => cursor.series.rows.every((values) => row(values[0] ?? 0) === index);
-  const upper = scene.cursors.filter((cursor) => isIn(cursor, 0));
-  const lower = scene.cursors.filter((cursor) => isIn(cursor, 1));
-  const hints = (list: Colored[]) => list.filter(({ series }) => series.stage === "hint");
-  const aligned = [hints(upper).at(-1)?.series, hints(lower).at(-1)?.series] as const;
-  const shiftAt = (at: (series: Series | undefined) => number | null) => {
-    const [above, below] = [at(aligned[0]), at(aligned[1])];
-    return aligned[0] && aligned[1] ? shift(above, below === null ? null : second.indexOf(below), lengths) : 0;
-  };
-  const shifts = Array.from({ length: frames }, (_, frame) => shiftAt((series) => single(series, frame)));
-  const isCompared = aligned[0] !== undefined && aligned[1] !== undefined;
+  const [upper, lower] = [cursorsIn(scene, first), cursorsIn(scene, second)];
+  const compared = comparedLetters(scene);
+  const shifts = Array.from({ length: frames }, (_, frame) => compared?.((series) => single(series, frame), false).shift ?? 0);
   const grid = columns(columnsNeeded(shifts, lengths), LABEL, width - 4, 40);
   const cell = Math.min(34, Math.max(grid.cell, 16));
   // Cursors that are in both rows at different times point at the row they are in, from below.
   const both = scene.cursors.filter((cursor) => !upper.includes(cursor) && !lower.includes(cursor));
   const top = lanesHeight(upper, []) + 2;
   const letters = top + 14;
-  const below = letters + cell + (isCompared ? LINK : 40);
+  const below = letters + cell + (compared ? LINK : 40);
   const pointers = below + cell + 14;
   const arcs = scene.arrows.length * 34;
   const lanes = pointers + arcs;
   const height = lanes + lanesHeight([...lower, ...both], []) + (scene.fill ? 4 : 0);
 
   const draw = (view: View) => {
-    const by = shiftAt((series) => view.one(series ?? null));
+    // A pointer that is elsewhere stands for something else at this step.
+    const isEmpty = (series: Series) => view.one(emptyPrefix(scene, series)) === 1 && view.one(series) === second[0];
+    const comparison = compared?.((series) => view.one(series), view.isResult) ?? null;
+    const by = comparison?.shift ?? 0;
     const x = (node: number) => (row(node) === 1 ? grid.x(second.indexOf(node) + by) : grid.x(first.indexOf(node)));
     const inRow = (index: number) => (node: number) => (row(node) === index ? x(node) : null);
     return (
       <g class="strings" data-probe={probes(...scene.axis)}>
-        {isCompared && <Window grid={grid} by={by} length={second.length} top={letters - 3} bottom={below + cell + 3} />}
+        {comparison?.current != null && <Window grid={grid} by={by} length={second.length} top={letters - 3} bottom={below + cell + 3} />}
         <Lanes view={view} cursors={upper} ranges={[]} x={inRow(0)} cell={grid.cell} y={top} left={LABEL - 20} right={grid.right + 4} direction={-1} />
         <Numbers nodes={first} grid={grid} by={0} y={letters - 4} />
         <Letters view={view} scene={scene} nodes={first} grid={grid} by={0} y={letters} size={cell} />
-        {isCompared && <Links view={view} scene={scene} first={first} second={second} by={by} grid={grid} y={letters + cell} />}
+        {comparison && <Links view={view} scene={scene} comparison={comparison} grid={grid} y={letters + cell} />}
         <Letters view={view} scene={scene} nodes={second} grid={grid} by={by} y={below} size={cell} />
         <Numbers nodes={second} grid={grid} by={by} y={below + cell + 10} />
         {scene.arrows.map((pointer, index) => (
           <Borders key={pointer.series.name} view={view} pointer={pointer} x={x} y={pointers + index * 34} cell={grid.cell} />
         ))}
-        <Lanes view={view} cursors={[...lower, ...both]} ranges={[]} x={(node) => x(node)} cell={grid.cell} y={lanes} left={LABEL - 20} right={grid.right + 4} />
+        <Lanes view={view} cursors={[...lower, ...both]} ranges={[]} x={(node) => x(node)} cell={grid.cell} y={lanes} left={LABEL - 20} right={grid.right + 4}
+          isEmpty={isEmpty} />
         <RowLabel text={names[0] ?? ""} y={letters + cell / 2 + 4} />
         <RowLabel text={names[1] ?? ""} y={below + cell / 2 + 4} />
       </g>
     );
   };
   return { name: "strings", width: grid.right + 4, height, draw };
+}
+
+/** An index pointer belongs to the row that it is in for the whole run. */
+function cursorsIn(scene: Scene, row: number[]): Colored[] {
+  return scene.cursors.filter(({ series }) => series.rows.every((values) => row.includes(values[0] ?? 0)));
+}
+
+type Compared = (at: (series: Series | null) => number | null, isResult: boolean) => Comparison;
+
+/**
+ * What is compared: the letters of the last index pointer in each row. In the result, the second string is where it was found. Null
+ * if only one row has index pointers.
+ */
+export function comparedLetters(scene: Scene): Compared | null {
+  const [first = [], second = []] = scene.rows;
+  const [upper, lower] = [cursorsIn(scene, first), cursorsIn(scene, second)];
+  const last = (list: Colored[]) => list.filter(({ series }) => series.stage === "hint").at(-1)?.series ?? null;
+  const [above, below] = [last(upper), last(lower)];
+  if (!above || !below) {
+    return null;
+  }
+  const empty = emptyPrefix(scene, below);
+  const found = upper.find(({ series }) => series.stage === "output")?.series ?? null;
+  const index = (row: number[], node: number | null) => (node !== null && row.includes(node) ? row.indexOf(node) : null);
+  return (at, isResult) => {
+    const start = isResult ? index(first, at(found)) : null;
+    if (start !== null) {
+      return { shift: start, current: second.length };
+    }
+    const pointers = { above: index(first, at(above)), below: index(second, at(below)), isEmpty: empty && at(empty) === 1 };
+    return compare(pointers, [first.length, second.length]);
+  };
 }
 
 /** The name of the field of the problem that has the letters. */
@@ -132,56 +160,37 @@ export function letter(value: number): string {
   return value >= 0 && value < 26 ? String.fromCharCode(97 + value) : String(value);
 }
 
-/** Lines between equal letters of a column, and crosses between different ones where the index pointers are. */
-function Links({ view, scene, first, second, by, grid, y }: { view: View; scene: Scene; first: number[]; second: number[]; by: number; grid: Columns; y: number }) {
+/** Lines between letters that were found equal, and a line or a cross between those that are compared now. */
+function Links({ view, scene, comparison, grid, y }: { view: View; scene: Scene; comparison: Comparison; grid: Columns; y: number }) {
+  const [first = [], second = []] = scene.rows;
   const letters = view.row(scene.letters);
-  const current = new Set(scene.cursors.map(({ series }) => view.one(series)));
+  const { shift, current } = comparison;
   return (
     <g class="links">
-      {second.map((node, index) => {
-        const other = first[index + by];
-        if (other === undefined) {
-          return null;
+      {second.slice(0, current === null ? 0 : current + 1).map((node, index) => {
+        const other = first[index + shift];
+        const isEqual = other !== undefined && letters?.[node] === letters?.[other];
+        const x = round(grid.x(index + shift));
+        if (isEqual) {
+          return <path key={node} class={classes("equal", index === current && "current")} d={`M${x} ${y + 3}V${y + LINK - 3}`} />;
         }
-        const isEqual = letters?.[node] === letters?.[other];
-        const isCurrent = current.has(node) && current.has(other);
-        const x = round(grid.x(index + by));
-        if (!isEqual && !isCurrent) {
-          return null;
-        }
-        return isEqual ? (
-          <path key={node} class={classes("equal", isCurrent && "current")} d={`M${x} ${y + 3}V${y + LINK - 3}`} />
-        ) : (
-          <path key={node} class="differ" d={crossMark(x, y + LINK / 2, 9)} />
-        );
+        return index === current && other !== undefined && <path key={node} class="differ" d={crossMark(x, y + LINK / 2, 9)} />;
       })}
     </g>
   );
 }
 
 /** Pointers within a row: arcs below it. */
-function Borders({ view, pointer, x, y, cell }: { view: View; pointer: Colored; x(node: number): number; y: number; cell: number }) {
-  const [changed, wrong] = [view.changed(pointer.series), view.wrong(pointer.series)];
-  return (
-    <g class={`arcs c-${pointer.color}`} data-probe={probes(pointer.series)}>
-      {view.row(pointer.series)?.map((to, node) => {
-        const isWrong = wrong.has(node);
-        if (to === node) {
-          return isWrong && <path key={node} class="cross" d={crossMark(x(node), y + 4, 7)} />;
-        }
-        const side = Math.sign(x(to) - x(node)) * Math.min(6, cell * 0.2);
-        const [start, end] = [x(node) + side, x(to) - side];
-        const depth = Math.min(28, 10 + Math.abs(end - start) * 0.12);
-        const path = `M${round(start)} ${y}C${round(start)} ${round(y + depth)} ${round(end)} ${round(y + depth)} ${round(end)} ${round(y + 5)}`;
-        return (
-          <g key={node} class={classes("arrow", changed.has(node) && "changed", isWrong && "wrong")} data-cell={node}>
-            {changed.has(node) && <path class="halo" d={path} />}
-            <path class="line" d={path} />
-            <path class="head" d={arrowHead({ x: end, y }, { x: end, y: y + 20 }, 7)} />
-            {isWrong && <path class="cross" d={crossMark((start + end) / 2, y + depth * 0.75, 7)} />}
-          </g>
-        );
-      })}
-    </g>
-  );
+function Borders({ view, pointer: { series, color }, x, y, cell }: { view: View; pointer: Colored; x(node: number): number; y: number; cell: number }) {
+  const path = (node: number, to: number): Curve => {
+    const side = Math.sign(x(to) - x(node)) * Math.min(6, cell * 0.2);
+    const [start, end] = [x(node) + side, x(to) - side];
+    const depth = Math.min(28, 10 + Math.abs(end - start) * 0.12);
+    return {
+      line: `M${round(start)} ${y}C${round(start)} ${round(y + depth)} ${round(end)} ${round(y + depth)} ${round(end)} ${round(y + 5)}`,
+      head: arrowHead({ x: end, y }, { x: end, y: y + 20 }, 7),
+      middle: { x: (start + end) / 2, y: y + depth * 0.75 },
+    };
+  };
+  return <Arrows view={view} series={series} class={`arcs c-${color}`} path={path} missing={(node) => ({ x: x(node), y: y + 4 })} cross={7} />;
 }

@@ -2,24 +2,23 @@
 // as lines to the two parts.
 
 import { round } from "../layout/geometry.ts";
-import { cellBox, cellCenter, derivation, parts, pyramidLayout, squareLayout, type TableLayout } from "../layout/table.ts";
-import { barScale, type Scale } from "../layout/columns.ts";
+import { cellAt, cellBox, pyramidLayout, squareLayout, type TableLayout } from "../layout/table.ts";
+import type { Scale } from "../layout/columns.ts";
 import { short } from "../model/format.ts";
 import { classFill } from "../model/palette.ts";
-import type { Series } from "../model/recording.ts";
 import type { Scene, TableScene } from "../model/scene.ts";
-import type { Row } from "../model/trace.ts";
 import type { View } from "../model/view.ts";
 import { classes, crossMark, Keep, notch, probes } from "./marks.tsx";
 import type { Panel } from "./panel.ts";
+import { Splits, Trail } from "./solution.tsx";
 import { letter } from "./strings.tsx";
+import { cellStates, tableGeometry, type CellState, type TableGeometry } from "./tablecells.ts";
 
 /** Shades of values. */
 const SHADES = 8;
+const SHADE_CLASSES = Array.from({ length: SHADES }, (_, shade) => `shade-${shade}`);
 /** Width of a table of nothing but a mask. */
 const SMALL = 200;
-/** Smaller cells have no ticks for their splits. */
-const TICKED = 12;
 
 /** A table in one panel; without room for numbers, one for the values and one for each of the others, as shades. */
 export function tablePanels(scene: Scene, table: TableScene, width: number, height: number): Panel[] {
@@ -38,18 +37,10 @@ function tablePanel(scene: Scene, table: TableScene, width: number, height: numb
   const layout = table.isTriangular
     ? pyramidLayout(table.rows.length, Math.min(width, most), height)
     : squareLayout(table.rows.length, table.columns.length, Math.min(width, most), height);
-  const scale = barScale(table.scalar?.rows ?? [[scene.nodes]]);
-  const geometry: TableGeometry = { scene, table, layout, scale };
+  const geometry = tableGeometry(scene, table, layout);
   const draw = (view: View) => <TablePicture geometry={geometry} view={view} />;
   const title = (table.scalar ?? table.category ?? table.pointer ?? table.known)?.name ?? "";
   return { panel: { name: `table ${title}`, width: Math.max(layout.width, 60), height: layout.height + 20, draw }, layout };
-}
-
-interface TableGeometry {
-  scene: Scene;
-  table: TableScene;
-  layout: TableLayout;
-  scale: Scale;
 }
 
 function TablePicture({ geometry, view }: { geometry: TableGeometry; view: View }) {
@@ -58,7 +49,7 @@ function TablePicture({ geometry, view }: { geometry: TableGeometry; view: View 
   const title = [table.scalar, table.category, table.pointer].flatMap((series) => (series ? [series.name] : []));
   return (
     <g class="table" transform="translate(0 20)">
-      <text class="title" x={layout.isTriangular ? 2 : 22} y={-8}>
+      <text class="title" x={layout.isTriangular ? 2 : 28} y={-8}>
         {title.join(", ") || table.known?.name}
       </text>
       <Keep by={geometry}>
@@ -67,15 +58,17 @@ function TablePicture({ geometry, view }: { geometry: TableGeometry; view: View 
       {layout.hasText ? <Grounds geometry={geometry} states={states} /> : <Shades geometry={geometry} states={states} />}
       {!layout.isTriangular && table.scalar && <Bands geometry={geometry} view={view} />}
       {table.pointer && layout.isTriangular && <Splits geometry={geometry} view={view} pointer={table.pointer} states={states} />}
+      {table.category && view.isResult && <Trail geometry={geometry} states={states} />}
       {layout.hasText && <Texts geometry={geometry} states={states} />}
     </g>
   );
 }
 
-/** Numbers of the nodes, or their letters. */
+/** Numbers of the nodes; if they have letters, these, and the numbers where there is room. */
 function Headers({ scene, table, layout }: { scene: Scene; table: TableScene; layout: TableLayout }) {
   const letters = scene.letters?.rows[0];
-  const name = (node: number) => (letters ? letter(letters[node] ?? 0) : String(node));
+  const number = (node: number) => layout.hasText && <tspan class="index">{` ${node}`}</tspan>;
+  const name = (node: number) => (letters ? <>{letter(letters[node] ?? 0)}{number(node)}</> : node);
   const power = (x: number) => 2 ** Math.max(0, Math.ceil(Math.log2(x)));
   const every = power((letters ? 9 : 15) / layout.cell.width);
   const everyRow = power(11 / layout.cell.height);
@@ -117,48 +110,6 @@ function Bands({ geometry: { scene, table, layout }, view }: { geometry: TableGe
   );
 }
 
-interface CellState {
-  index: number;
-  row: number;
-  column: number;
-  value: number | undefined;
-  pointer: number | undefined;
-  category: number | undefined;
-  isBlank: boolean;
-  isChanged: boolean;
-  isWrong: boolean;
-}
-
-function cellStates({ scene, table }: TableGeometry, view: View): CellState[] {
-  const rows = [table.scalar, table.known, table.pointer, table.category].map((series) => view.row(series)) as (Row | null)[];
-  const [scalar, known, pointer, category] = rows;
-  const shown = [table.scalar, table.known, table.pointer, table.category].filter((series): series is Series => series !== null);
-  const sets = shown.map((series) => [view.changed(series), view.wrong(series)] as const);
-  const states: CellState[] = [];
-  for (const [row, from] of table.rows.entries()) {
-    for (const [column, to] of table.columns.entries()) {
-      if (table.isTriangular && row > column) {
-        continue;
-      }
-      const index = from * scene.nodes + to;
-      const [value, choice] = [scalar?.[index], category?.[index]];
-      const isUnknown = known ? known[index] !== 1 : choice !== undefined ? choice < 0 : scalar ? value === 0 : false;
-      states.push({
-        index,
-        row,
-        column,
-        value,
-        pointer: pointer?.[index],
-        category: choice,
-        isBlank: isUnknown,
-        isChanged: sets.some(([changed]) => changed.has(index)),
-        isWrong: sets.some(([, wrong]) => wrong.has(index)),
-      });
-    }
-  }
-  return states;
-}
-
 function shade(scale: Scale, value: number | undefined): number {
   return Math.min(SHADES - 1, Math.floor(scale.of(value ?? 0) * SHADES));
 }
@@ -172,12 +123,12 @@ function ground({ table, scale }: TableGeometry, { isBlank, value, pointer, cate
   if (category !== undefined) {
     return classFill(choice?.name, category);
   }
-  return table.scalar || table.pointer ? `shade-${shade(scale, table.scalar ? value : pointer)}` : "fill-on";
+  return table.scalar || table.pointer ? (SHADE_CLASSES[shade(scale, table.scalar ? value : pointer)] as string) : "fill-on";
 }
 
 interface CellsProps {
   geometry: TableGeometry;
-  states: CellState[];
+  states: readonly CellState[];
 }
 
 function Grounds({ geometry, states }: CellsProps) {
@@ -204,6 +155,7 @@ function Texts({ geometry, states }: CellsProps) {
   const { table, layout } = geometry;
   const { width, height } = layout.cell;
   const hasPointer = table.pointer !== null && height >= 27;
+  const hasRange = layout.isTriangular && width >= 44 && height >= 36;
   return (
     <g class="cell-texts">
       {states.map((state) => {
@@ -211,11 +163,15 @@ function Texts({ geometry, states }: CellsProps) {
           return null;
         }
         const { x, y } = layout.at(state.row, state.column);
+        const [from, to] = [table.rows[state.row] as number, table.columns[state.column] as number];
+        // What is no node of a range does not split it.
+        const isOutside = layout.isTriangular && !((state.pointer ?? -1) >= from && (state.pointer ?? -1) <= to);
+        const pointer = isOutside && !state.isWrong ? undefined : state.pointer;
         const glyph = state.category === undefined ? undefined : table.category?.classes[state.category]?.glyph;
         return (
           <g key={state.index} class={ground(geometry, state)} data-cell={state.index}>
             {state.value !== undefined && (
-              <text x={round(x + width * (glyph ? 0.66 : 0.5))} y={round(y + (hasPointer ? height * 0.46 : height / 2 + 3.8))}>
+              <text x={round(x + width * (glyph ? 0.66 : 0.5))} y={round(y + (hasRange ? height * 0.6 : hasPointer ? height * 0.46 : height / 2 + 3.8))}>
                 {short(state.value)}
               </text>
             )}
@@ -224,9 +180,14 @@ function Texts({ geometry, states }: CellsProps) {
                 {glyph}
               </text>
             )}
-            {hasPointer && state.pointer !== undefined && (
-              <text class="pointer" x={round(x + width / 2)} y={round(y + height * 0.87)}>
-                {state.pointer}
+            {hasPointer && pointer !== undefined && (
+              <text class="pointer" x={round(x + width / 2)} y={round(y + height * (hasRange ? 0.9 : 0.87))}>
+                {pointer}
+              </text>
+            )}
+            {hasRange && from < to && (
+              <text class="range" x={round(x + width / 2)} y={round(y + 10)}>
+                {`${from}\u2013${to}`}
               </text>
             )}
           </g>
@@ -238,78 +199,45 @@ function Texts({ geometry, states }: CellsProps) {
 
 /** Cells without text, a path per shade: thousands of cells are drawn as fast as a few. */
 function Shades({ geometry, states }: CellsProps) {
-  const { table, layout } = geometry;
-  const paths = new Map<string, string>();
-  let [changed, wrong] = ["", ""];
-  const gap = layout.cell.width > 8 ? 1 : 0;
+  const { scene, table, layout } = geometry;
+  const paths = new Map<string, string[]>();
+  const changed: string[] = [];
+  let wrong = "";
   for (const state of states) {
-    const { x, y, width, height } = cellBox(layout, state.row, state.column);
-    const box = `M${round(x)} ${round(y)}h${round(width - gap)}v${round(height - gap)}h${round(gap - width)}z`;
     const fill = ground(geometry, state);
-    paths.set(fill, (paths.get(fill) ?? "") + box);
-    changed += state.isChanged && !state.isBlank ? box : "";
-    wrong += state.isWrong ? crossMark(x + width / 2, y + height / 2, Math.min(width, height, 7)) : "";
+    const boxes = paths.get(fill);
+    if (boxes) {
+      boxes.push(state.box);
+    } else {
+      paths.set(fill, [state.box]);
+    }
+    if (state.isChanged && !state.isBlank) {
+      changed.push(state.box);
+    }
+    if (state.isWrong) {
+      const { x, y, width, height } = cellBox(layout, state.row, state.column);
+      wrong += crossMark(x + width / 2, y + height / 2, Math.min(width, height, 7));
+    }
   }
+  // Paths have many cells: tooltips look for the one at the pointer.
+  const name = (event: PointerEvent) => {
+    const group = event.currentTarget as SVGGElement;
+    const matrix = group.getScreenCTM()?.inverse();
+    const at = matrix && cellAt(layout, table.rows.length, table.columns.length, new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix));
+    const [row, column] = at ? [table.rows[at.row], table.columns[at.column]] : [];
+    if (row === undefined || column === undefined) {
+      group.removeAttribute("data-cell");
+    } else {
+      group.setAttribute("data-cell", String(row * scene.nodes + column));
+    }
+  };
   return (
-    <g class="shades" data-probe={probes(table.scalar, table.known, table.pointer, table.category)}>
+    <g class="shades" data-probe={probes(table.scalar, table.known, table.pointer, table.category)} onPointerMove={name}>
       {[...paths.keys()].sort().map((fill) => (
-        <path key={fill} class={fill} d={paths.get(fill)} />
+        <path key={fill} class={fill} d={paths.get(fill)?.join("")} />
       ))}
-      <path class="changed-cells" d={changed} />
+      <path class="changed-cells" d={changed.join("")} />
       <path class="cross" d={wrong} />
     </g>
   );
-}
-
-/**
- * Where ranges are split: a tick on the lower edge of every cell, and lines to the two parts of the widest range that changed. In
- * the result, lines for the complete range and all of its parts.
- */
-function Splits({ geometry, view, pointer, states }: { geometry: TableGeometry; view: View; pointer: Series; states: CellState[] }) {
-  const { table, layout } = geometry;
-  const place = new Map(table.rows.map((node, index) => [node, index]));
-  const byCell = new Map(states.map((state) => [state.row * table.rows.length + state.column, state]));
-  const splitAt = (row: number, column: number): number | null => {
-    const state = byCell.get(row * table.rows.length + column);
-    const at = state && !state.isBlank && row < column ? place.get(state.pointer ?? -1) : undefined;
-    return at !== undefined && at >= row && at < column ? at : null;
-  };
-  const shown = view.isResult ? derivation(0, table.rows.length - 1, splitAt) : widestChange(states);
-  let ticks = "";
-  for (const { row, column } of states) {
-    const at = splitAt(row, column);
-    if (at !== null && layout.cell.width >= TICKED) {
-      const { x, y, width, height } = cellBox(layout, row, column);
-      const size = Math.min(3.2, height / 3);
-      ticks += `M${round(x + (width * (at - row + 1)) / (column - row + 1))} ${round(y + height - size - 0.5)}l${size} ${size}h${-2 * size}z`;
-    }
-  }
-  return (
-    <g class={classes("splits", view.isResult && "final")} data-probe={probes(pointer)}>
-      <path class="ticks" d={ticks} />
-      {shown.map(([row, column]) => {
-        const at = splitAt(row, column);
-        const top = cellCenter(layout, row, column);
-        return at === null ? null : parts(row, column, at).map(([a, b]) => {
-          const end = cellCenter(layout, a, b);
-          const box = cellBox(layout, a, b);
-          return (
-            <g key={`${row} ${column} ${a}`}>
-              <path class="line" d={`M${round(top.x)} ${round(top.y + layout.cell.height / 2)}L${round(end.x)} ${round(end.y - layout.cell.height / 2)}`} />
-              <rect x={round(box.x + 0.5)} y={round(box.y + 0.5)} width={round(box.width - 1)} height={round(box.height - 1)} rx={2} />
-            </g>
-          );
-        });
-      })}
-    </g>
-  );
-}
-
-/** The changed cell nearest to the top of the pyramid; of several, the one in the middle. */
-function widestChange(states: CellState[]): [number, number][] {
-  const changed = states.filter((state) => state.isChanged && !state.isBlank && state.row < state.column);
-  const widest = Math.max(...changed.map((state) => state.column - state.row));
-  const candidates = changed.filter((state) => state.column - state.row === widest);
-  const chosen = candidates[Math.floor(candidates.length / 2)];
-  return chosen ? [[chosen.row, chosen.column]] : [];
 }
