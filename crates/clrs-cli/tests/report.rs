@@ -32,6 +32,26 @@ fn a_report_has_all_runs_and_is_not_replaced_unless_asked_for() {
 }
 
 #[test]
+fn the_archive_of_a_report_makes_the_same_report_and_takes_more_runs() {
+    let dir = tempfile::tempdir().expect("a directory");
+    trained(dir.path());
+    stdout(&run_in(dir.path(), &["report", "1", "--out", "first"]));
+    std::fs::remove_dir_all(dir.path().join("1")).expect("removable");
+    stdout(&run_in(dir.path(), &["report", "first/runs.jsonl", "--out", "again"]));
+    for file in ["index.html", "runs.jsonl"] {
+        let read = |report: &str| std::fs::read(dir.path().join(report).join(file)).expect(file);
+        assert!(read("first") == read("again"), "{file}");
+    }
+    let printed = stdout(&run_in(dir.path(), &["report", "first/runs.jsonl", "2", "--out", "both"]));
+    assert!(printed.starts_with("2 runs finished and evaluated: 1 algorithm, 1 model, 2 seeds\n"), "{printed}");
+
+    std::fs::write(dir.path().join("notes.jsonl"), "{\"format\":9}\n").expect("writable");
+    let other = rejection(&run_in(dir.path(), &["report", "notes.jsonl", "--out", "none"]));
+    assert!(other.starts_with("clrs: notes.jsonl: "), "{other}");
+    assert_eq!(other.lines().count(), 1, "{other}");
+}
+
+#[test]
 fn a_damaged_evaluation_is_one_line_and_the_others_are_reported() {
     let dir = tempfile::tempdir().expect("a directory");
     trained(dir.path());

@@ -141,7 +141,7 @@ fn mistakes_are_one_line_and_the_way_out() {
     let reject = |arguments: &[&str]| rejection(&run(&[&["text"], arguments].concat()));
     let dir = tempfile::tempdir().expect("a directory");
     let out = path(dir.path());
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["sample", "bsf"], "unknown algorithm `bsf`; did you mean `bfs`?"),
         (&["sample", "bfs", "--count", "0"], "--count must be at least 1"),
         (&["sample", "bfs", "--format", "text@3"], "unknown text format `text@3`; expected text@2.0.3, text@2.0.1 or text@1"),
@@ -161,6 +161,12 @@ fn mistakes_are_one_line_and_the_way_out() {
             &["generate", "--benchmark", "clrs-text", "--algorithms", "bipartite_matching", "--out", out],
             "bipartite_matching is not part of clrs-text; omit --benchmark to generate texts of it",
         ),
+        (&["generate", "--algorithms", "bfs,bfs", "--out", out], "bfs is listed twice; list all of its sizes at once"),
+        (
+            &["generate", "--lengths", "bfs=4", "--lengths", "bfs=5", "--stream", "--out", out],
+            "bfs is listed twice; list all of its sizes at once",
+        ),
+        (&["generate", "--lengths", "bsf=4", "--out", out], "--lengths: unknown algorithm `bsf`; did you mean `bfs`?"),
         (&["generate", "--stream", "--algorithms", "bfs", "--seed", "1,2", "--out", out], "a stream has one seed"),
         (
             &["generate", "--stream", "--algorithms", "bfs,dfs", "--file-format", "json", "--out", out],
@@ -171,4 +177,27 @@ fn mistakes_are_one_line_and_the_way_out() {
         assert_eq!(reject(arguments), format!("clrs: {error}\n"), "{arguments:?}");
     }
     assert!(files(dir.path()).is_empty());
+}
+
+#[test]
+fn predictions_come_from_a_pipe_and_are_not_replaced_by_verdicts() {
+    use std::io::Write;
+    let dir = tempfile::tempdir().expect("a directory");
+    let sample = stdout(&run(&["text", "sample", "bfs", "-n", "4", "--count", "3"]));
+    let predictions = sample.replace("\"answer\"", "\"prediction\"");
+    let piped = |input: &str| {
+        let mut command = clrs(&["text", "score", "-"]);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
+        child.wait_with_output().expect("the process ends")
+    };
+    std::fs::write(dir.path().join("predictions.jsonl"), &predictions).expect("written");
+    let of_file = stdout(&run_in(dir.path(), &["text", "score", "predictions.jsonl"]));
+    assert_eq!(stdout(&piped(&predictions)), of_file);
+    assert_eq!(rejection(&piped("{}")), "clrs: standard input: line 1: not a prediction: missing field `question` at column 2\n");
+
+    let arguments = ["text", "score", "predictions.jsonl", "--examples", "./predictions.jsonl", "--force"];
+    let error = "clrs: ./predictions.jsonl: has the predictions; write the examples to another file\n";
+    assert_eq!(rejection(&run_in(dir.path(), &arguments)), error);
 }

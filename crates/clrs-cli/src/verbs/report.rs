@@ -5,7 +5,7 @@ use anyhow::{Error, Result, ensure};
 use clap::Args;
 use clrs_nn::run::error::RunError;
 use clrs_report::tables::{Format, Table};
-use clrs_report::{Report, ReportError, ReportRun};
+use clrs_report::{Report, ReportError, ReportRun, archive};
 use clrs_sweep::plan::{self, Plan};
 
 use crate::arguments::on_existing;
@@ -22,11 +22,13 @@ use crate::table::plural;
 /// Only finished runs count. What is missing is marked and counted, so a report can be made at any time.
 ///
 /// `--out` writes a page that needs no other file (`index.html`), every table as text, Markdown, CSV, LaTeX and JSON (`tables/`),
-/// and every figure as SVG and PDF with its data (`figures/`). The same runs give the same bytes. docs/report.md describes it.
+/// every figure as SVG and PDF with its data (`figures/`), and all that was read from the runs (`runs.jsonl`), from which the
+/// report can be made again without them. The same runs give the same bytes. docs/report.md describes it.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The directory of a sweep, whose runs that have not started count as missing; or run directories
-    #[arg(value_name = "SWEEP|RUN", required = true)]
+    /// The directory of a sweep, whose runs that have not started count as missing; run directories; or files `runs.jsonl` of
+    /// other reports
+    #[arg(value_name = "SWEEP|RUN|FILE", required = true)]
     paths: Vec<PathBuf>,
     /// Directory to write the report to
     #[arg(long, value_name = "DIR")]
@@ -74,8 +76,11 @@ fn read(paths: &[PathBuf]) -> Result<(Vec<ReportRun>, usize)> {
     Ok((runs, unreadable))
 }
 
-/// All planned runs of a sweep, or one run.
+/// All planned runs of a sweep, one run, or those of another report.
 fn read_path(path: &Path) -> Result<Vec<ReportRun>> {
+    if path.is_file() {
+        return Ok(archive::read(path)?);
+    }
     if !path.join(plan::FILE).exists() {
         return ReportRun::read(path, None).map(|run| vec![run]).map_err(|error| explain(path, error));
     }

@@ -122,7 +122,7 @@ fn ensure_fits(arguments: &Arguments, algorithm: &'static dyn AnyAlgorithm) -> R
         let (length, count) = (arguments.chunk_length, arguments.next.len());
         return Ok(memory.ensure_chunks_fit(ChunkShape { length, lanes, count })?);
     }
-    Ok(memory.ensure_arrays_fit(count + next().sum::<u128>())?)
+    Ok(memory.ensure_arrays_fit(count + next().sum::<u128>(), 0)?)
 }
 
 /// Where batches come from.
@@ -201,7 +201,7 @@ fn add_arrays(named: &mut Vec<(String, Array)>, prefix: &str, spec: &Spec, array
 }
 
 fn print_digests(set: &FixedSet) -> Result<()> {
-    let digests = Digests::new(&set.trajectories().iter().collect::<Vec<_>>())?;
+    let digests = Digests::new(&set.samples())?;
     let mut out = std::io::stdout().lock();
     serde_json::to_writer(&mut out, &digests)?;
     Ok(writeln!(out)?)

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -126,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .with_threads(arguments.threads.into());
     let started = Instant::now();
     let ranges = folders.iter().flat_map(|folder| &folder.files).map(|file| options.row_range(file));
-    let rows: u64 = ranges.map(|range| range.end - range.start).sum();
+    let rows: u64 = ranges.map(|range| range.end - range.start).fold(0, u64::saturating_add);
     let bar = SampleBar::new(usize::try_from(rows).ok(), arguments.quiet || arguments.json);
     let mut generated = Vec::new();
     for Folder { path, files } in &folders {
@@ -151,8 +152,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let cached = if cached > 0 { format!(" ({cached} existed already)") } else { String::new() };
     writeln!(
         out,
-        "{}{cached} with {rows} rows, {} kB in {} ({seconds:.2} s)",
+        "{}{cached} with {}, {} kB in {} ({seconds:.2} s)",
         plural(generated.len(), "file"),
+        plural(usize::try_from(rows).unwrap_or(usize::MAX), "row"),
         generated.iter().map(|file| file.bytes).sum::<u64>() / 1000,
         arguments.out.display(),
     )?;
@@ -218,11 +220,16 @@ fn tasks(arguments: &Arguments, split: Option<Split>) -> Result<Vec<(&'static dy
         tasks.retain(|(of, _)| algorithms.is_empty() || algorithms.iter().any(|algorithm| algorithm.name() == of.name()));
         return Ok(tasks);
     }
-    if !arguments.lengths.is_empty() {
+    let tasks: Vec<_> = if arguments.lengths.is_empty() {
+        algorithms.into_iter().map(|algorithm| (algorithm, arguments.size.clone())).collect()
+    } else {
         let task = |(name, sizes): &(String, Vec<usize>)| Ok((arguments::algorithm(name)?, sizes.clone()));
-        return arguments.lengths.iter().map(task).collect::<Result<_>>().context("--lengths");
+        arguments.lengths.iter().map(task).collect::<Result<_>>().context("--lengths")?
+    };
+    ensure!(!tasks.is_empty(), "nothing to generate: use --benchmark clrs-text, or --algorithms with names from `clrs list`");
+    let mut names = BTreeSet::new();
+    if let Some((twice, _)) = tasks.iter().find(|(algorithm, _)| !names.insert(algorithm.name())) {
+        bail!("{} is listed twice; list all of its sizes at once", twice.name());
     }
-    let advice = "nothing to generate: use --benchmark clrs-text, or --algorithms with names from `clrs list`";
-    ensure!(!algorithms.is_empty(), "{advice}");
-    Ok(algorithms.into_iter().map(|algorithm| (algorithm, arguments.size.clone())).collect())
+    Ok(tasks)
 }

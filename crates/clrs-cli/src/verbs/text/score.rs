@@ -1,11 +1,11 @@
 use std::io::{BufWriter, IntoInnerError, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clrs_store::AtomicFile;
 use clrs_text::Verdict;
-use clrs_text::score::{Estimate, Prediction, Scores, score_file};
+use clrs_text::score::{Estimate, Prediction, Scores, score_file, score_lines};
 use serde::Serialize;
 
 use crate::arguments;
@@ -19,7 +19,7 @@ use crate::table::Table;
 /// validity accepts any correct output. Intervals are bootstrap intervals of 95%.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// File of predictions, one JSON object per line
+    /// File of predictions, one JSON object per line; `-` reads from standard input
     #[arg(value_name = "PREDICTIONS.jsonl")]
     predictions: PathBuf,
     /// Write the verdict on every prediction to this file, one JSON object per line
@@ -42,13 +42,23 @@ struct Line<'l> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(examples) = &arguments.examples {
+        // `--force` would destroy what is being read.
+        let is_same = examples.canonicalize().is_ok_and(|file| arguments.predictions.canonicalize().is_ok_and(|of| of == file));
+        ensure!(!is_same, "{}: has the predictions; write the examples to another file", examples.display());
+    }
     let on_existing = arguments::on_existing(arguments.force);
     let file = arguments.examples.as_ref().map(|path| AtomicFile::create(path, on_existing)).transpose().advise_force()?;
     let mut examples = file.map(BufWriter::new);
-    let report = score_file(&arguments.predictions, |prediction, verdict| {
+    let observe = |prediction: &Prediction, verdict: &Verdict| {
         let Some(out) = &mut examples else { return anyhow::Ok(()) };
         write_line(out, &Line { prediction, verdict }).with_context(|| out.get_ref().path().display().to_string())
-    })?;
+    };
+    let report = if arguments.predictions == Path::new("-") {
+        score_lines(std::io::stdin().lock(), Path::new("standard input"), observe)?
+    } else {
+        score_file(&arguments.predictions, observe)?
+    };
     if let Some(out) = examples {
         let path = out.get_ref().path().display().to_string();
         out.into_inner().map_err(IntoInnerError::into_error).context(path)?.commit().advise_force()?;
