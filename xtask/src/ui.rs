@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::command::{cache_folder, cargo, clrs, hash, install as install_packages, root, run};
 
 /// Files of the bundle.
-const BUNDLE: [&str; 3] = ["app.js", "picture.css", "page.css"];
+const BUNDLE: [&str; 4] = ["early.js", "app.js", "picture.css", "page.css"];
 /// Oldest version of Node.js that runs the tools.
 const NODE: u32 = 20;
 /// Debian's packages of Node.js, and of Chromium with the fonts of the kept pictures.
