@@ -113,16 +113,17 @@ CALLS = {
             assert clrs_rs.evaluate_run(run, sizes=[4], count=2)[0].samples == 2
     """,
     "BaselineModel": """
-        sampler, spec = clrs_rs.build_sampler("floyd_warshall", 32, seed=1, length=32)
+        sampler, spec = clrs_rs.build_sampler("floyd_warshall", 32, seed=1, length=64)
         factory = clrs_rs.get_processor_factory("triplet_mpnn", use_ln=True, nb_triplet_fts=8)
         model = clrs_rs.models.BaselineModel(spec, sampler.next(), factory, hidden_dim=128, encode_hints=True)
         model.init(None, 1)
         before = model.params
-        interrupt(lambda: model.feedback(1, sampler.next(32)))
+        feedback = sampler.next(32)
+        interrupt(lambda: model.feedback(1, feedback))
         for module, arrays in model.params.items():
             for name, array in arrays.items():
                 np.testing.assert_array_equal(array, before[module][name])
-        interrupt(lambda: model.predict(1, sampler.next(32).features))
+        interrupt(lambda: [model.predict(1, feedback.features) for _ in range(1000)])
     """,
 }
 
