@@ -23,8 +23,11 @@ pub struct Prediction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Problem size, if it is not the number of nodes.
-    #[serde(default, alias = "length", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
+    /// The size by dm-clrs's name for it, if there is no `size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<usize>,
 }
 
 /// Scores by algorithm and size.
@@ -126,7 +129,7 @@ pub fn score_lines<E: From<ScoreError>>(
             let prediction = Prediction::parse(text).map_err(error)?;
             let task = prediction.task(&registry).map_err(|invalid| error(invalid.to_string()))?;
             let verdict = task.verify(&prediction.prediction).map_err(|invalid| error(invalid.to_string()))?;
-            let size = prediction.size.unwrap_or(task.question().nodes());
+            let size = prediction.size.or(prediction.length).unwrap_or(task.question().nodes());
             Ok(((task.question().algorithm().name().to_owned(), size), prediction, verdict))
         };
         // Not as one result: the first of several errors is reported, whichever thread finds one first.
@@ -156,7 +159,12 @@ impl Prediction {
         if !line.trim_start().starts_with('{') {
             return Err("not a prediction: expected a JSON object".into());
         }
-        serde_json::from_str(line).map_err(|error| {
+        let prediction = serde_json::from_str(line).or_else(|error| {
+            // Models can end in the middle of a character that has two escapes.
+            let repaired = replace_lone_surrogates(line);
+            if repaired == line { Err(error) } else { serde_json::from_str(&repaired) }
+        });
+        prediction.map_err(|error| {
             // The position without the line, which is 1.
             let text = error.to_string();
             let (reason, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
@@ -174,6 +182,27 @@ impl Prediction {
             None => Task::parse(registry, &self.question),
         }
     }
+}
+
+/// Replaces the escapes of surrogates that are not pairs (`\ud83d`, as Python writes them), which are not text, by U+FFFD.
+fn replace_lone_surrogates(json: &str) -> String {
+    let unit = |at: usize| {
+        let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let (mut text, mut at) = (String::with_capacity(json.len()), 0);
+    while let Some(length) = json[at..].find('\\') {
+        text.push_str(&json[at..at + length]);
+        at += length;
+        let (escape, replacement) = match (unit(at), unit(at + 6)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, None),
+            (Some(0xd800..0xe000), _) => (6, Some("\\ufffd")),
+            _ => (json[at..].chars().take(2).map(char::len_utf8).sum(), None),
+        };
+        text.push_str(replacement.unwrap_or(&json[at..at + escape]));
+        at += escape;
+    }
+    text + &json[at..]
 }
 
 /// Lines of a file.

@@ -81,8 +81,32 @@ fn a_given_answer_and_size_are_used() {
     let line = serde_json::json!({
         "question": "minimum:\nkey: [0.7 0.2 0.2]\nmin:\n", "answer": "2\n\n", "prediction": "2", "length": 30
     });
-    let report = score_file(file(&[line.to_string()]).path(), |_, _| Ok::<_, ScoreError>(())).expect("a prediction");
-    assert_eq!((report.groups[0].size, report.groups[0].scores.exact_match.mean), (30, 1.0));
+    let mut both = line.clone();
+    both["size"] = 40.into();
+    let report = score_file(file(&[line, both].map(|line| line.to_string())).path(), |_, _| Ok::<_, ScoreError>(()));
+    let groups = report.expect("predictions").groups;
+    let groups: Vec<_> = groups.iter().map(|group| (group.size, group.scores.exact_match.mean)).collect();
+    assert_eq!(groups, [(30, 1.0), (40, 1.0)]);
+}
+
+#[test]
+fn half_an_emoji_is_a_wrong_answer_and_not_an_error() {
+    let score = |answer: &str| {
+        let line = format!("{{\"question\": {}, \"prediction\": \"{answer}\"}}", serde_json::json!(QUESTION));
+        let mut found = Vec::new();
+        let report = score_file(file(&[line]).path(), |prediction, verdict| {
+            found.push((prediction.prediction.clone(), verdict.valid));
+            Ok::<_, ScoreError>(())
+        });
+        report.map(|_| found.remove(0)).map_err(|error| error.to_string())
+    };
+    assert_eq!(score("[0 0 0 1]\\ud83d"), Ok(("[0 0 0 1]\u{fffd}".into(), false)));
+    assert_eq!(score("\\uDE00\\uD83D\\uDE00 \\\\ud83d"), Ok(("\u{fffd}\u{1f600} \\ud83d".into(), false)));
+    assert_eq!(score("\\ud83d\\n\\u0041\\\""), Ok(("\u{fffd}\nA\"".into(), false)));
+    for malformed in ["\\ud83d\\é", "\\ud83d\\u00", "\\ud83d\\ud8", "\\ud83d\\"] {
+        let error = score(malformed).expect_err(malformed);
+        assert!(error.contains("line 1: not a prediction: "), "{error}");
+    }
 }
 
 #[test]
