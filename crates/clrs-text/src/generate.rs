@@ -350,6 +350,12 @@ impl Target {
             chunk = (CHUNK_BYTES * rows.len() / rows.bytes().max(1)).clamp(1, MAX_CHUNK_ROWS);
             progress.add_samples(&file.name, rows.len());
         }
+        // Another process may have generated the file in the meantime.
+        if options.on_existing == OnExisting::Fail
+            && let Some(bytes) = self.cached_bytes(OnExisting::Fail)?
+        {
+            return Ok(bytes);
+        }
         let (written, bytes) = writer.finish()?;
         let stored = StoredSettings { bytes, settings: self.settings.clone() };
         let stored = serde_json::to_vec(&stored).expect("settings are valid JSON");

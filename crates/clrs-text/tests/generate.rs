@@ -221,6 +221,47 @@ fn a_file_that_is_not_replaced_does_not_get_the_settings_of_the_other() {
     assert!(!dir.path().join(".bfs.jsonl.settings").exists());
 }
 
+/// Generates the files a second time, with these options, while they are generated.
+struct Competitor<'a> {
+    dir: &'a Path,
+    options: GenerateOptions,
+    result: std::sync::OnceLock<Result<Vec<GeneratedFile>, GenerateError>>,
+}
+
+impl Progress for Competitor<'_> {
+    fn add_samples(&self, _name: &str, _count: usize) {
+        self.result.get_or_init(|| generate_in(self.dir, &files()[..1], &self.options));
+    }
+
+    fn finish_set(&self, _name: &str) {}
+
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn two_processes_can_generate_the_same_files() {
+    let (dir, other) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let files = &files()[..1];
+    let jsonl = options(FileFormat::Jsonl);
+    let generate_beside = |dir: &Path, options| {
+        let competitor = Competitor { dir, options, result: std::sync::OnceLock::new() };
+        let result = generate(files, dir, &jsonl, &competitor);
+        competitor.result.into_inner().expect("called").expect("generated");
+        result
+    };
+    let generated = generate_beside(dir.path(), jsonl.clone()).expect("the same file");
+    assert_eq!(generated[0].bytes, dir.path().join("bfs.jsonl").metadata().expect("a file").len());
+    assert!(generate_in(dir.path(), files, &jsonl).expect("with its settings")[0].cached);
+
+    let unlike = GenerateOptions::new(TextOptions::default(), FileFormat::Jsonl);
+    let conflict = generate_beside(other.path(), unlike.clone()).expect_err("another file");
+    assert!(matches!(conflict, GenerateError::Conflict { .. }), "{conflict}");
+    assert!(generate_in(other.path(), files, &unlike).expect("with its settings")[0].cached);
+    assert_eq!(contents(other.path()).len(), 2, "no temporary files are left");
+}
+
 #[test]
 fn what_cannot_be_generated_is_rejected_before_any_work() {
     let dir = tempfile::tempdir().expect("a directory");
