@@ -64,7 +64,7 @@ pub struct Column {
     pub label: String,
     /// The baseline of the paper beside it.
     pub paper: Option<PaperModel>,
-    /// Indices of its models. Of several, the one with the higher mean validation score counts, for each algorithm.
+    /// Indices of its models. Of several, the one with the highest mean validation score counts, for each algorithm.
     pub models: Vec<usize>,
 }
 
@@ -139,8 +139,7 @@ impl<'r> Results<'r> {
             match runs.iter_mut().find(|other| other.recipe == run.recipe) {
                 None => runs.push(run),
                 Some(other) => {
-                    // One that is finished counts instead of one that is not.
-                    let (kept, left_out) = if run.is_done() && !other.is_done() { (run, *other) } else { (*other, run) };
+                    let (kept, left_out) = if progress(run) > progress(other) { (run, *other) } else { (*other, run) };
                     *other = kept;
                     if kept.folder != left_out.folder && left_out.state != RunState::NotStarted {
                         let (kept, left_out) = (kept.folder.display(), left_out.folder.display());
@@ -245,6 +244,17 @@ impl<'r> Results<'r> {
     }
 }
 
+/// How far a run is, and how much of it is known: of runs with the same recipe, such as an archived one and its directory, the one
+/// with more counts.
+fn progress(run: &ReportRun) -> impl Ord {
+    let step = match run.state {
+        RunState::NotStarted => None,
+        RunState::Unfinished { step, .. } | RunState::Failed { step, .. } => Some(step),
+        RunState::Done => Some(usize::MAX),
+    };
+    (step, run.evaluations.len())
+}
+
 /// The test set that counts for a run: that of the version of the benchmark that it was trained on, or of the current one.
 fn test_set(recipe: &Recipe) -> EvalSet {
     EvalSet::fixed(DataSource::Benchmark(recipe.data.version().unwrap_or_default()), Split::Test)
@@ -297,7 +307,7 @@ fn models(identities: &[Recipe]) -> Vec<Model> {
     models
 }
 
-/// One column per model, except that `gat` and `gatv2` are one, as in the paper.
+/// One column per model, except that variants of GAT that differ in the processor alone are one, as in the paper.
 fn columns(models: &[Model]) -> Vec<Column> {
     let mut columns: Vec<(Recipe, Column)> = Vec::new();
     for (index, model) in models.iter().enumerate() {

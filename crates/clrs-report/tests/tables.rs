@@ -3,12 +3,14 @@
 mod common;
 
 use clrs::{Family, clrs30};
+use clrs_nn::eval::evaluate::Steps;
 use clrs_report::paper::{PaperModel, PaperTable};
+use clrs_report::runs::RunState;
 use clrs_report::tables::{Format, Table};
 use clrs_report::{Report, ReportRun};
 use serde_json::Value;
 
-use common::{assert_snapshot, done, planned, sweep, with_curve};
+use common::{assert_snapshot, done, planned, sweep, test_evaluation, with_curve};
 
 const PROCESSORS: [&str; 5] = ["deepsets", "gat", "memnet_full", "mpnn", "pgn"];
 
@@ -104,7 +106,7 @@ fn a_partial_sweep_says_so_and_shows_no_mean_of_an_incomplete_family() {
 #[test]
 fn unfinished_runs_and_duplicates_are_not_in_means() {
     let mut stopped = done("bfs", "mpnn", 2, 0.1);
-    stopped.state = clrs_report::runs::RunState::Unfinished { step: 10, steps: 1000 };
+    stopped.state = RunState::Unfinished { step: 10, steps: 1000 };
     let mut again = done("bfs", "mpnn", 1, 0.9);
     again.folder = "again".into();
     let runs = [done("bfs", "mpnn", 1, 0.5), stopped, again];
@@ -117,13 +119,46 @@ fn unfinished_runs_and_duplicates_are_not_in_means() {
 #[test]
 fn a_finished_run_counts_instead_of_a_planned_one_of_the_same_recipe() {
     let mut planned = done("bfs", "mpnn", 1, 0.1);
-    planned.state = clrs_report::runs::RunState::NotStarted;
+    planned.state = RunState::NotStarted;
     let mut moved = done("bfs", "mpnn", 1, 0.9);
     moved.folder = "moved".into();
     let runs = [planned, moved];
     let report = Report::new(&runs);
     assert_eq!(table(&report, "algorithms").records[0]["mean"], 0.9);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
+}
+
+#[test]
+fn of_a_run_and_its_archive_the_one_that_is_further_along_counts() {
+    let in_folder = |mut run: ReportRun, folder: &str| {
+        run.folder = folder.into();
+        run
+    };
+    let unfinished = |step| {
+        let mut run = planned("bfs", "mpnn", 1);
+        run.state = RunState::Unfinished { step, steps: 1000 };
+        run
+    };
+    let mut failed = unfinished(900);
+    failed.state = RunState::Failed { step: 900, error: "the loss is not a number".into() };
+    let trained = || done("bfs", "mpnn", 1, 0.9);
+    let mut evaluated = trained();
+    evaluated.evaluations.push(test_evaluation("bfs", Steps::Fixpoint, 0.7));
+    let pairs = [
+        (planned("bfs", "mpnn", 1), unfinished(0)),
+        (unfinished(100), unfinished(900)),
+        (unfinished(100), failed.clone()),
+        (failed, trained()),
+        (trained(), evaluated),
+    ];
+    for (less, more) in pairs {
+        let (less, more) = (in_folder(less, "less"), in_folder(more, "more"));
+        for runs in [[less.clone(), more.clone()], [more.clone(), less.clone()]] {
+            let report = Report::new(&runs);
+            assert_eq!(report.results.runs, [&more], "{:?}, {:?}", runs[0].state, runs[1].state);
+            assert_eq!(report.problems.len(), usize::from(less.state != RunState::NotStarted), "{:?}", report.problems);
+        }
+    }
 }
 
 #[test]
