@@ -97,6 +97,8 @@ impl RunProgress {
         let failed = |error: String, progress: RunProgress| RunProgress { state: State::Failed, error: Some(error), ..progress };
         let status = match RunStatus::read(&folder) {
             Ok(Some(status)) => status,
+            // Another process is just starting it.
+            Ok(None) if RunStatus::is_locked(&folder) => return RunProgress { state: State::Running, ..progress },
             Ok(None) => return progress,
             Err(error) => return failed(error.to_string(), progress),
         };
@@ -115,7 +117,8 @@ impl RunProgress {
                 Ok(_) => State::Trained,
                 Err(error) => return failed(error.to_string(), progress),
             },
-            // Stopped.
+            // Stopped, or just being resumed.
+            _ if RunStatus::is_locked(&folder) => State::Running,
             _ if status.step == 0 && !is_run(&folder) => State::Planned,
             _ => State::Stopped,
         };
