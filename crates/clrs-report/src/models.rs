@@ -2,7 +2,7 @@
 
 use clrs_nn::Recipe;
 
-use crate::paper::PaperModel;
+use crate::paper::PROCESSORS;
 
 /// A recipe without the fields in which runs of one model may differ: seeds, the algorithm of a run that has one, and what changes
 /// neither parameters nor their training (how often and on how many samples a run is validated, and which kernels compute).
@@ -65,11 +65,5 @@ pub(crate) fn plain(value: &toml::Value) -> String {
 
 /// A processor's name in tables: the paper's, with the variant where it has several.
 pub(crate) fn display_name(processor: &str) -> String {
-    let Some(model) = PaperModel::of_processor(processor) else { return processor.into() };
-    let name = if processor.starts_with("gatv2") { "GATv2" } else { model.name() };
-    match processor {
-        "gat_full" | "gatv2_full" | "memnet_full" => format!("{name} (full)"),
-        "memnet_masked" | "pgn_mask" => format!("{name} (masked)"),
-        _ => name.into(),
-    }
+    PROCESSORS.iter().find(|(name, ..)| *name == processor).map_or(processor, |(.., label)| label).into()
 }

@@ -40,6 +40,20 @@ pub enum PaperModel {
     Pgn,
 }
 
+/// Processors of the baselines, with their names in tables: the paper's, with the variant where it has several.
+pub(crate) const PROCESSORS: [(&str, PaperModel, &str); 10] = [
+    ("deepsets", PaperModel::DeepSets, "Deep Sets"),
+    ("gat", PaperModel::Gat, "GAT"),
+    ("gat_full", PaperModel::Gat, "GAT (full)"),
+    ("gatv2", PaperModel::Gat, "GATv2"),
+    ("gatv2_full", PaperModel::Gat, "GATv2 (full)"),
+    ("memnet_full", PaperModel::Memnet, "Memnet (full)"),
+    ("memnet_masked", PaperModel::Memnet, "Memnet (masked)"),
+    ("mpnn", PaperModel::Mpnn, "MPNN"),
+    ("pgn", PaperModel::Pgn, "PGN"),
+    ("pgn_mask", PaperModel::Pgn, "PGN (masked)"),
+];
+
 impl PaperModel {
     /// All, in the order of the paper's columns.
     pub const ALL: [PaperModel; 5] =
@@ -50,14 +64,7 @@ impl PaperModel {
     /// The paper's GAT is the better of `gat` and `gatv2` on each algorithm. It does not specify which graph attention and memory
     /// networks see, nor which of the two pointer graph networks it evaluated.
     pub fn of_processor(processor: &str) -> Option<PaperModel> {
-        match processor {
-            "deepsets" => Some(PaperModel::DeepSets),
-            "gat" | "gat_full" | "gatv2" | "gatv2_full" => Some(PaperModel::Gat),
-            "memnet_full" | "memnet_masked" => Some(PaperModel::Memnet),
-            "mpnn" => Some(PaperModel::Mpnn),
-            "pgn" | "pgn_mask" => Some(PaperModel::Pgn),
-            _ => None,
-        }
+        PROCESSORS.iter().find(|(name, ..)| *name == processor).map(|&(_, model, _)| model)
     }
 
     /// The paper's name.

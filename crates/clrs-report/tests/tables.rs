@@ -178,7 +178,29 @@ fn of_gat_and_gatv2_the_better_in_validation_counts() {
     assert_eq!(of("mean"), [0.8, 0.3]);
     // The choice is not final while a run of the other one is missing.
     assert_eq!(of("complete"), [true, false]);
-    assert_eq!(algorithms.rows[2].cells[0].missing, "one of two models");
+    assert_eq!(algorithms.rows[2].cells[0].missing, "not all models");
+}
+
+#[test]
+fn every_column_of_several_models_names_them() {
+    let runs: Vec<ReportRun> = [2, 4]
+        .into_iter()
+        .flat_map(|heads| ["gat_full", "gatv2_full"].map(|processor| (heads, processor)))
+        .map(|(heads, processor)| {
+            let mut run = with_curve(done("bfs", processor, 1, 0.5), 0.5);
+            run.recipe.model.heads = heads;
+            run
+        })
+        .collect();
+    let report = Report::new(&runs);
+    let names = |heads| {
+        format!(
+            "GAT (full) heads={heads}: of gat_full and gatv2_full, the one with the highest mean validation score on each algorithm, \
+             as in the paper (gat_full on 1, gatv2_full on 0)."
+        )
+    };
+    let notes = &table(&report, "algorithms").notes;
+    assert!([2, 4].map(names).iter().all(|note| notes.contains(note)), "{notes:?}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub(super) struct Shown {
 impl Shown {
     pub(super) fn entry(entry: &Entry) -> Shown {
         let missing = match (entry.value, entry.is_complete) {
-            (Some(_), false) if entry.runs == entry.known => "one of two models".into(),
+            (Some(_), false) if entry.runs == entry.known => "not all models".into(),
             _ => missing_runs(entry.runs, entry.known),
         };
         Shown { ours: entry.value, paper: entry.paper.map(Into::into), missing }
@@ -94,16 +94,17 @@ pub(super) fn header(first: &str, results: &Results<'_>) -> Vec<String> {
 /// What the columns are, as far as it applies.
 pub(super) fn notes(results: &Results<'_>, metric: Metric, shared: &[usize]) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(column) = results.columns.iter().find(|column| column.models.len() > 1) {
+    for column in results.columns.iter().filter(|column| column.models.len() > 1) {
         let chosen = |name: &str| {
             let entries = (0..results.algorithms.len()).map(|index| results.entry(metric, index, column));
             entries.filter(|entry| entry.value.is_some() && entry.processor.as_deref() == Some(name)).count()
         };
-        let models = column.models.iter().map(|&model| results.models[model].processor.as_str());
-        let counts: Vec<String> = models.map(|name| format!("{name} on {}", chosen(name))).collect();
+        let models: Vec<&str> = column.models.iter().map(|&model| results.models[model].processor.as_str()).collect();
+        let counts: Vec<String> = models.iter().map(|name| format!("{name} on {}", chosen(name))).collect();
         notes.push(format!(
-            "{}: of gat and gatv2, the one with the higher mean validation score on each algorithm, as in the paper ({}).",
+            "{}: of {}, the one with the highest mean validation score on each algorithm, as in the paper ({}).",
             column.label,
+            models.join(" and "),
             counts.join(", ")
         ));
     }
