@@ -7,6 +7,7 @@
 //! same settings are kept when the call is repeated.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -350,13 +351,14 @@ impl Target {
             chunk = (CHUNK_BYTES * rows.len() / rows.bytes().max(1)).clamp(1, MAX_CHUNK_ROWS);
             progress.add_samples(&file.name, rows.len());
         }
-        // Another process may have generated the file in the meantime.
+        let (written, bytes) = writer.finish()?;
+        // Another process may have generated the file in the meantime, or be about to name it.
+        let _lock = self.lock_directory();
         if options.on_existing == OnExisting::Fail
             && let Some(bytes) = self.cached_bytes(OnExisting::Fail)?
         {
             return Ok(bytes);
         }
-        let (written, bytes) = writer.finish()?;
         let stored = StoredSettings { bytes, settings: self.settings.clone() };
         let stored = serde_json::to_vec(&stored).expect("settings are valid JSON");
         let store_settings = || write_atomic(&self.settings_path, OnExisting::Replace, &stored);
@@ -367,9 +369,20 @@ impl Target {
             store_settings()?;
         } else {
             store_settings()?;
-            written.commit()?;
+            if let Err(error) = written.commit() {
+                remove_settings(&self.settings_path)?;
+                return Err(error.into());
+            }
         }
         Ok(bytes)
+    }
+
+    /// Waits until no other thread or process names a file of the directory. Some systems do not lock directories: there, two processes
+    /// that generate one file with different settings at the same moment may confuse them.
+    fn lock_directory(&self) -> Option<File> {
+        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = File::open(directory).ok()?;
+        directory.lock().is_ok().then_some(directory)
     }
 }
 

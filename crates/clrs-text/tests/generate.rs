@@ -1,6 +1,8 @@
 //! Files of questions and answers.
 
 use std::path::Path;
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
 use clrs::{AnyAlgorithm, Registry};
 use clrs_store::{OnExisting, Progress, Shard};
@@ -260,6 +262,32 @@ fn two_processes_can_generate_the_same_files() {
     assert!(matches!(conflict, GenerateError::Conflict { .. }), "{conflict}");
     assert!(generate_in(other.path(), files, &unlike).expect("with its settings")[0].cached);
     assert_eq!(contents(other.path()).len(), 2, "no temporary files are left");
+}
+
+/// The other process, which is this test, has stored the settings of its file and not yet named it.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_about_to_be_named_keeps_its_settings() {
+    let (dir, other) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let files = &files()[..1];
+    generate_in(other.path(), files, &GenerateOptions::new(TextOptions::default(), FileFormat::Jsonl)).expect("generated");
+    let name_as_other = |name: &str| std::fs::copy(other.path().join(name), dir.path().join(name)).expect("copied");
+    let lock = std::fs::File::open(dir.path()).expect("a directory");
+    lock.lock().expect("directories can be locked");
+    name_as_other(".bfs.jsonl.settings");
+    let result = std::thread::scope(|scope| {
+        let generated = scope.spawn(|| generate_in(dir.path(), files, &options(FileFormat::Jsonl)));
+        // Without the lock, it would be named within this time.
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline && !dir.path().join("bfs.jsonl").exists() {
+            std::thread::yield_now();
+        }
+        name_as_other("bfs.jsonl");
+        lock.unlock().expect("unlocked");
+        generated.join().expect("no panic")
+    });
+    assert!(matches!(result, Err(GenerateError::Conflict { .. })), "{result:?}");
+    assert!(contents(dir.path()) == contents(other.path()));
 }
 
 #[test]
