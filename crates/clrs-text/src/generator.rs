@@ -1,3 +1,4 @@
+use clrs::cancel::Inherited;
 use clrs::sampling::{OptionError, SampleError, Sampler, SamplerOptions};
 use clrs::{AnyAlgorithm, InvalidProblem};
 use rayon::prelude::*;
@@ -152,8 +153,9 @@ impl Generator {
         let picks: Vec<usize> = std::iter::from_fn(|| self.order.next(self.sources.len())).take(count).collect();
         self.draw(&picks)?;
         let units = self.units(&picks);
-        let formatted: Vec<Rows> =
-            units.par_iter().map(|unit| self.sources[unit.source].format(unit)).collect::<Result<_, _>>()?;
+        let inherited = Inherited::current();
+        let format = |unit: &Unit| inherited.run(|| self.sources[unit.source].format(unit));
+        let formatted: Vec<Rows> = units.par_iter().map(format).collect::<Result<_, _>>()?;
 
         for &source in &picks {
             self.sources[source].next.index += 1;
@@ -208,7 +210,10 @@ impl Generator {
             counts[source] += 1;
         }
         let drawn = self.sources.par_iter_mut().zip(counts).filter(|(_, count)| *count > 0);
-        drawn.try_for_each(|(source, count)| source.sampler.draw(count).map_err(|error| source.sample_error(error)))
+        let inherited = Inherited::current();
+        drawn.try_for_each(|(source, count)| {
+            inherited.run(|| source.sampler.draw(count)).map_err(|error| source.sample_error(error))
+        })
     }
 
     /// The problems of all picks in parts that are formatted on one thread each, source by source.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use clrs::cancel::Inherited;
 use clrs::{RandomState, Registry};
 use clrs_store::{StoreError, open_regular};
 use rayon::prelude::*;
@@ -133,7 +134,8 @@ pub fn score_lines<E: From<ScoreError>>(
             Ok(((task.question().algorithm().name().to_owned(), size), prediction, verdict))
         };
         // Not as one result: the first of several errors is reported, whichever thread finds one first.
-        let verified: Vec<Result<_, ScoreError>> = chunk.par_iter().map(verify).collect();
+        let inherited = Inherited::current();
+        let verified: Vec<Result<_, ScoreError>> = chunk.par_iter().map(|line| inherited.run(|| verify(line))).collect();
         for verified in verified {
             let (group, prediction, verdict) = verified?;
             observe(&prediction, &verdict)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 #[cfg(unix)]
 use std::time::{Duration, Instant};
 
+use clrs::cancel::{CancelToken, Cancelled};
 use clrs::{AnyAlgorithm, Registry};
 use clrs_store::{OnExisting, Progress, Shard};
 use clrs_text::generate::{GenerateError, GenerateOptions, GeneratedFile, RowSource, TextFile, generate};
@@ -103,6 +104,14 @@ fn blocks_end_and_their_rows_have_the_identity_of_the_trajectory() {
     let last = skipped.next_rows(5).expect("sampled");
     assert_eq!(identity(&last), [(9, 0, 1)]);
     assert_eq!(last.get(0).question, rows.get(5).question);
+}
+
+#[test]
+fn generators_can_be_cancelled_on_all_threads() {
+    let mut generator = blocks("dijkstra", 50).generator(&TextOptions::default()).expect("valid");
+    let token = CancelToken::default();
+    token.cancel();
+    assert!(matches!(token.run(|| generator.next_rows(100).map(drop)), Err(Cancelled)));
 }
 
 #[test]
