@@ -2,7 +2,8 @@
 //!
 //! Long loops call [`check`]. Once the [`CancelToken`] of their work is cancelled, `check` unwinds the stack to
 //! [`CancelToken::run`], which returns [`Cancelled`]. So no function in between needs a parameter or an error for it;
-//! rust-analyzer cancels its queries in the same way. What the work changes must bear being left halfway, or be restored.
+//! rust-analyzer cancels its queries in the same way. Work under a token must tolerate being abandoned between two checks, or its
+//! caller restores the state.
 //!
 //! ```
 //! use clrs::cancel::{self, CancelToken, Cancelled};
