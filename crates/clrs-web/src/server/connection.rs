@@ -30,9 +30,9 @@ pub(super) async fn accept(listener: TcpListener, router: Router, patience: Dura
     let graceful = GracefulShutdown::new();
     let mut shutdown = pin!(shutdown);
     loop {
-        let permit = Arc::clone(&open).acquire_owned().await;
-        let stream = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let next = async { (Arc::clone(&open).acquire_owned().await, listener.accept().await) };
+        let (permit, stream) = tokio::select! {
+            next = next => next,
             () = &mut shutdown => break,
         };
         let Ok((stream, _)) = stream else {
