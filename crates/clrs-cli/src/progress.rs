@@ -185,25 +185,33 @@ pub(crate) fn stop_on_signals() {
     #[cfg(unix)]
     {
         use signal_hook::consts::{SIGUSR1, SIGUSR2};
-        use signal_hook::iterator::Signals;
-        if let Ok(mut signals) = Signals::new([SIGUSR1, SIGUSR2]) {
-            std::thread::spawn(move || signals.forever().for_each(|_| STOP.store(true, Ordering::Relaxed)));
-        }
+        on_signals(&[SIGUSR1, SIGUSR2], || STOP.store(true, Ordering::Relaxed));
     }
 }
 
+/// Asks the work to stop on Ctrl-C, and on TERM. HUP keeps its action, which `nohup` sets.
 fn stop_on_ctrl_c() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let first = OnceLock::new();
-        let handler = move || {
-            STOP.store(true, Ordering::Relaxed);
-            // A signal to a process group may arrive twice: directly, and forwarded by the shell of a batch job.
-            if first.get_or_init(Instant::now).elapsed() > Duration::from_secs(1) {
-                std::process::exit(Interrupted::EXIT_CODE.into());
-            }
-        };
         // Without a handler, Ctrl-C ends the program: files are still complete or absent.
-        let _ = ctrlc::set_handler(handler);
+        let _ = ctrlc::set_handler(stop);
+        #[cfg(unix)]
+        on_signals(&[signal_hook::consts::SIGTERM], stop);
     });
+}
+
+fn stop() {
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    STOP.store(true, Ordering::Relaxed);
+    // A signal to a process group may arrive twice: directly, and forwarded by the shell of a batch job.
+    if FIRST.get_or_init(Instant::now).elapsed() > Duration::from_secs(1) {
+        std::process::exit(Interrupted::EXIT_CODE.into());
+    }
+}
+
+#[cfg(unix)]
+fn on_signals(signals: &[i32], action: fn()) {
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
+        std::thread::spawn(move || signals.forever().for_each(|_| action()));
+    }
 }

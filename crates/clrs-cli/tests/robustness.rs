@@ -6,7 +6,9 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{clrs, path, rejection, run, stdout, text, wait_until};
+#[cfg(unix)]
+use common::Signal;
+use common::{clrs, partial_files, path, rejection, run, stdout, text, wait_until};
 use tempfile::TempDir;
 
 /// A directory with one small set, `data/bfs_n4_s1.arrow`.
@@ -202,21 +204,29 @@ fn large_exports_are_announced() {
 fn ctrl_c_stops_an_export_and_leaves_nothing_incomplete() {
     let dir = tempfile::tempdir().expect("a directory");
     let (data, out) = (dir.path().join("data"), dir.path().join("out"));
-    stdout(&run(&["generate", "--algorithms", "bfs", "-n", "64", "--count", "4000", "--name", "train", "--out", path(&data)]));
+    stdout(&run(&["generate", "--algorithms", "bfs", "-n", "64", "--count", "20000", "--name", "train", "--out", path(&data)]));
     let mut command = clrs(&["export", path(&data), "--format", "tfds", "--quiet", "--out", path(&out)]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
-    assert!(wait_until(&mut child, || has_partial(&out)));
+    assert!(wait_until(&mut child, || partial_files(&out) > 0));
     let output = common::interrupt(child);
     let lines = text(&output.stderr);
     assert!(output.status.code() == Some(130) && lines.contains("stopped; 0 of 1 set complete. Repeat"), "{lines}");
-    assert!(!has_partial(&out));
+    assert_eq!(partial_files(&out), 0);
 }
 
-/// Whether there is a temporary file or directory below a directory.
-fn has_partial(dir: &Path) -> bool {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_partial = |path: &Path| path.extension().is_some_and(|extension| extension == "partial");
-    entries.into_iter().any(|path| is_partial(&path) || (path.is_dir() && has_partial(&path)))
+/// As `nohup` starts it.
+#[cfg(unix)]
+#[test]
+fn an_ignored_hangup_does_not_stop_the_work() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let generate = ["generate", "--algorithms", "bfs", "-n", "64", "--count", "20000", "--name", "train", "--quiet", "--out"];
+    let mut command = Command::new("nohup");
+    let command = command.arg(env!("CARGO_BIN_EXE_clrs")).args(generate).arg(dir.path());
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("nohup exists");
+    assert!(wait_until(&mut child, || partial_files(dir.path()) > 0));
+    let output = common::signal(child, Signal::SIGHUP);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(partial_files(dir.path()), 0);
 }
 
 #[test]

@@ -9,6 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+#[cfg(unix)]
+use common::Signal;
 use common::{clrs, rejection, run_in, stdout, text};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -80,13 +82,16 @@ fn killed_sweeps_end_with_the_same_bits() {
     stdout(&run_in(whole.path(), &["sweep", "run", "s", "--quiet"]));
     let complete = |dir: &Path| status(dir)["counts"]["complete"].as_u64();
     let mut kills = 0;
-    while complete(killed.path()) != Some(4) {
+    let runs = folders(killed.path());
+    for _ in 0..20 {
+        if complete(killed.path()) == Some(4) {
+            break;
+        }
+        let before: Vec<u64> = runs.iter().map(|run| metrics_bytes(run)).collect();
         let mut command = clrs(&["sweep", "run", "s", "--jobs", "2", "--quiet"]);
         let mut child = command.current_dir(killed.path()).stdout(Stdio::null()).spawn().expect("the program starts");
-        let before: Vec<u64> = folders(killed.path()).iter().map(|folder| metrics_bytes(folder)).collect();
         // Some progress, so that the test ends; a process that has ended is no longer there to be killed.
-        let has_moved =
-            || folders(killed.path()).iter().zip(&before).any(|(folder, before)| metrics_bytes(folder) > before + 900);
+        let has_moved = || runs.iter().zip(&before).any(|(run, before)| metrics_bytes(run) > before + 900);
         if kills < 4 && common::wait_until(&mut child, has_moved) {
             child.kill().expect("killed");
             kills += 1;
@@ -94,6 +99,7 @@ fn killed_sweeps_end_with_the_same_bits() {
         child.wait().expect("it ends");
     }
     assert!(kills > 0);
+    assert_eq!(complete(killed.path()), Some(4));
     assert!(all_results(killed.path()) == all_results(whole.path()));
 }
 
@@ -113,7 +119,7 @@ fn signals_save_checkpoints_and_have_exit_codes_of_their_own() {
     let first = folders(dir.path())[0].clone();
     let step = || status(dir.path())["runs"][0]["step"].as_u64().expect("a step");
     let mut last = 0;
-    for signal in ["USR1", "USR2", "TERM"] {
+    for signal in [Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGTERM] {
         let mut child = start(&["--task", "0"]);
         let before = metrics_bytes(&first);
         assert!(common::wait_until(&mut child, || metrics_bytes(&first) > before + 500));

@@ -2,9 +2,12 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+#[cfg(unix)]
+pub(crate) use nix::sys::signal::Signal;
 
 /// The program with arguments, without standard input.
 pub(crate) fn clrs(arguments: &[&str]) -> Command {
@@ -69,15 +72,31 @@ pub(crate) fn wait_until(child: &mut Child, condition: impl Fn() -> bool) -> boo
 /// Sends Ctrl-C to a process and waits for its end.
 #[cfg(unix)]
 pub(crate) fn interrupt(child: Child) -> Output {
-    signal(child, "INT")
+    signal(child, Signal::SIGINT)
 }
 
 /// Sends a signal to a process and waits for its end.
 #[cfg(unix)]
-pub(crate) fn signal(child: Child, signal: &str) -> Output {
-    let killed = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().expect("kill exists");
-    assert!(killed.success());
+pub(crate) fn signal(child: Child, signal: Signal) -> Output {
+    send(&child, signal);
     child.wait_with_output().expect("the process ends")
+}
+
+/// Sends a signal to a process.
+#[cfg(unix)]
+pub(crate) fn send(child: &Child, signal: Signal) {
+    let id = i32::try_from(child.id()).expect("an id of a process");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(id), signal).expect("the process exists");
+}
+
+/// Number of temporary files and directories below a directory.
+pub(crate) fn partial_files(dir: &Path) -> usize {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let count = |path: PathBuf| {
+        let is_partial = path.extension().is_some_and(|extension| extension == "partial");
+        usize::from(is_partial) + if path.is_dir() { partial_files(&path) } else { 0 }
+    };
+    entries.map(count).sum()
 }
 
 /// Trains a network for three steps in a directory.
