@@ -5,14 +5,12 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use clrs_nn::Recipe;
 use clrs_nn::run::metrics::{Validation, ValidationCurve};
 use clrs_store::read_regular;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::provenance::Provenance;
-use crate::runs::{Evaluation, ReportRun, RunState};
+use crate::runs::ReportRun;
 
 /// Name of the file in a report.
 pub const FILE: &str = "runs.jsonl";
@@ -24,23 +22,6 @@ const MAX_BYTES: u64 = 1 << 30;
 struct Header {
     format: u32,
     runs: usize,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Line<'r> {
-    folder: Cow<'r, str>,
-    state: Cow<'r, RunState>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    best_step: Option<usize>,
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    evaluations: Cow<'r, [Evaluation]>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    curves: Vec<Curve<'r>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    provenance: Option<Cow<'r, Provenance>>,
-    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    problems: Cow<'r, [String]>,
-    recipe: Cow<'r, Recipe>,
 }
 
 /// The scores of a validation curve by columns, which are a quarter as long as a list of validations.
@@ -65,7 +46,7 @@ struct Curve<'r> {
 pub fn to_text(runs: &[&ReportRun]) -> String {
     let json = |line: serde_json::Result<String>| line.expect("plain data") + "\n";
     let header = json(serde_json::to_string(&Header { format: FORMAT, runs: runs.len() }));
-    runs.iter().fold(header, |text, run| text + &json(serde_json::to_string(&Line::from(*run))))
+    runs.iter().fold(header, |text, run| text + &json(serde_json::to_string(run)))
 }
 
 /// Reads a file.
@@ -83,8 +64,7 @@ pub fn read(path: &Path) -> Result<Vec<ReportRun>, ReportError> {
     }
     let run = |(index, line): (usize, &str)| {
         let damaged = || ReportError::Damaged { path: path.into(), line: index + 2 };
-        let line: Line<'_> = serde_json::from_str(line).map_err(|_| damaged())?;
-        line.into_run().ok_or_else(damaged)
+        serde_json::from_str(line).map_err(|_| damaged())
     };
     let read: Vec<ReportRun> = lines.enumerate().map(run).collect::<Result<_, _>>()?;
     if read.len() != runs {
@@ -93,53 +73,29 @@ pub fn read(path: &Path) -> Result<Vec<ReportRun>, ReportError> {
     Ok(read)
 }
 
-impl<'r> From<&'r ReportRun> for Line<'r> {
-    fn from(run: &'r ReportRun) -> Line<'r> {
-        Line {
-            folder: run.folder.to_string_lossy(),
-            state: Cow::Borrowed(&run.state),
-            best_step: run.best_step,
-            evaluations: Cow::Borrowed(&run.evaluations),
-            curves: run.curves.iter().map(Curve::from).collect(),
-            provenance: run.provenance.as_ref().map(Cow::Borrowed),
-            problems: Cow::Borrowed(&run.problems),
-            recipe: Cow::Borrowed(&run.recipe),
-        }
-    }
-}
+/// Validation curves in a file.
+pub(crate) mod curves {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
 
-impl Line<'_> {
-    /// The run; `None` if the columns of a curve have different lengths.
-    fn into_run(self) -> Option<ReportRun> {
-        Some(ReportRun {
-            folder: self.folder.into_owned().into(),
-            state: self.state.into_owned(),
-            best_step: self.best_step,
-            evaluations: self.evaluations.into_owned(),
-            curves: self.curves.into_iter().map(Curve::into_curve).collect::<Option<_>>()?,
-            provenance: self.provenance.map(Cow::into_owned),
-            problems: self.problems.into_owned(),
-            recipe: self.recipe.into_owned(),
-        })
-    }
-}
+    use super::{Cow, Curve, Validation, ValidationCurve};
 
-impl<'r> From<&'r ValidationCurve> for Curve<'r> {
-    fn from(curve: &'r ValidationCurve) -> Curve<'r> {
-        Curve {
+    pub(crate) fn serialize<S: Serializer>(curves: &[ValidationCurve], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(curves.iter().map(|curve| Curve {
             algorithm: Cow::Borrowed(&curve.algorithm),
             step: curve.points.iter().map(|point| point.step).collect(),
             score: curve.points.iter().map(|point| point.score).collect(),
-        }
+        }))
     }
-}
 
-impl Curve<'_> {
-    fn into_curve(self) -> Option<ValidationCurve> {
-        if self.step.len() != self.score.len() {
-            return None;
-        }
-        let points = self.step.into_iter().zip(self.score).map(|(step, score)| Validation::new(step, score)).collect();
-        Some(ValidationCurve::new(self.algorithm.into_owned(), points))
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ValidationCurve>, D::Error> {
+        let curve = |Curve { algorithm, step, score }: Curve<'_>| {
+            if step.len() != score.len() {
+                return Err(D::Error::custom("the columns of a curve have different lengths"));
+            }
+            let points = step.into_iter().zip(score).map(|(step, score)| Validation::new(step, score)).collect();
+            Ok(ValidationCurve::new(algorithm.into_owned(), points))
+        };
+        Vec::<Curve<'_>>::deserialize(deserializer)?.into_iter().map(curve).collect()
     }
 }

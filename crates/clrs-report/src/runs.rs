@@ -27,25 +27,31 @@ use crate::provenance::Provenance;
 /// assert_eq!(run.state, RunState::NotStarted);
 /// # Ok::<(), clrs_nn::run::error::RunError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReportRun {
     /// Its directory.
+    #[serde(serialize_with = "clrs_store::lossy_path")]
     pub folder: PathBuf,
-    /// How it is trained.
-    pub recipe: Recipe,
     /// How far it is.
     pub state: RunState,
+    /// Training steps before the best validation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_step: Option<usize>,
     /// Evaluations of its checkpoints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evaluations: Vec<Evaluation>,
     /// Validations by algorithm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::archive::curves")]
     pub curves: Vec<ValidationCurve>,
-    /// Training steps before the best validation.
-    pub best_step: Option<usize>,
     /// What it was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
     /// Files that were left out, a line each: what is wrong, and what to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// How it is trained.
+    pub recipe: Recipe,
 }
 
 /// How far a run is.

@@ -109,6 +109,18 @@ fn a_report_of_archived_runs_is_the_report_of_the_runs() {
     assert_eq!(report.problems, ["a file was left out"]);
 }
 
+/// The recorded runs of the repository, which a packaged crate comes without.
+#[test]
+fn recorded_archives_keep_their_bytes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+    let paths = folder.read_dir().into_iter().flatten().map(|entry| entry.expect("an entry").path());
+    for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")) {
+        let runs = archive::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let text = std::fs::read_to_string(&path).expect("readable");
+        assert!(archive::to_text(&runs.iter().collect::<Vec<_>>()) == text, "{}", path.display());
+    }
+}
+
 #[test]
 fn damaged_archives_are_refused_with_the_reason() {
     let dir = tempfile::tempdir().expect("a directory");
