@@ -86,7 +86,7 @@ fn figures_by_size_show_one_metric_and_one_number_of_steps_each() {
         assert_eq!(figure.records.len(), 1, "{name}");
         figure.records[0]["mean"].as_f64()
     };
-    let names = ["score-by-size", "own-stop-by-size", "validity-by-size", "exact-match-by-size"];
+    let names = ["score-by-size", "fixpoint-by-size", "validity-by-size", "exact-match-by-size"];
     assert_eq!(names.map(mean), [Some(0.8), Some(0.7), Some(0.4), Some(0.2)]);
 }
 

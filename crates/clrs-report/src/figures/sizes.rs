@@ -37,8 +37,8 @@ pub(super) const FIGURES: [BySize; 4] = [
         value: |of| of.score,
     },
     BySize {
-        name: "own-stop-by-size",
-        title: "Score by size without the length leak",
+        name: "fixpoint-by-size",
+        title: "Score by size without the true number of steps",
         y_label: "score (%)",
         caption: "Score (%) of networks that stop by themselves, once their predictions repeat",
         steps: Steps::Fixpoint,
