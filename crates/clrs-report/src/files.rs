@@ -33,7 +33,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Writes `index.html`, `report.json`, `runs.jsonl`, `tables/` and `figures/`. The page is written last: it has its name only when all is there.
+    /// Writes `index.html`, `report.json`, `runs.jsonl`, `tables/` and `figures/`. The page is written last, once all other files are
+    /// complete.
     ///
     /// # Errors
     /// Those of [`Report::ensure_free`], or if a file cannot be written.

@@ -61,14 +61,14 @@ impl MemoryNetwork {
         let bits: Vec<u32> = raw.iter().map(|value| value.to_bits()).collect();
         let adjacency = (!self.full).then(|| input.adjacency().host());
         // Story 0 is the empty one.
-        let (mut places, mut rows) = (HashMap::new(), Vec::new());
-        let mut place = |pair: usize| {
+        let (mut ids, mut rows) = (HashMap::new(), Vec::new());
+        let mut story_id = |pair: usize| {
             if adjacency.as_ref().is_some_and(|connected| !connected[pair]) {
                 return 0;
             }
-            let next = places.len() + 1;
+            let next = ids.len() + 1;
             let range = pair * channels..(pair + 1) * channels;
-            *places.entry(&bits[range.clone()]).or_insert_with(|| {
+            *ids.entry(&bits[range.clone()]).or_insert_with(|| {
                 rows.extend_from_slice(&raw[range]);
                 next
             })
@@ -76,12 +76,12 @@ impl MemoryNetwork {
         let mut index = Vec::with_capacity(b * (n + 1) * (n + 1));
         for sample in 0..b {
             for row in sample * n..(sample + 1) * n {
-                index.extend((row * n..(row + 1) * n).map(&mut place));
+                index.extend((row * n..(row + 1) * n).map(&mut story_id));
                 index.push(0);
             }
             index.resize(index.len() + n + 1, 0);
         }
-        let encoded = input.edges.encode(ctx.tensor(rows, [places.len(), channels]));
+        let encoded = input.edges.encode(ctx.tensor(rows, [ids.len(), channels]));
         (Sentences::new(Tensor::cat(vec![ctx.zeros([1, ctx.hidden]), encoded], 0)), index)
     }
 
