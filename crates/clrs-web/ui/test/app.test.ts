@@ -8,7 +8,7 @@ import { hintScore } from "../src/app/hintplots.tsx";
 import { blocks } from "../src/app/markdown.tsx";
 import { scrollBy } from "../src/app/networkpage.tsx";
 import { plainColor } from "../src/app/save.tsx";
-import { DEFAULTS, formatState, parseState, type State } from "../src/app/state.ts";
+import { DEFAULTS, followingSeed, formatState, MAX_SEED, parseState, type State } from "../src/app/state.ts";
 
 describe("addresses", () => {
   const states: Partial<State>[] = [
@@ -17,6 +17,7 @@ describe("addresses", () => {
     { page: "trace", algorithm: "bfs" },
     { page: "trace", algorithm: "bfs", size: 8, seed: 0, options: { p: "0.3", graph: "a b&c" }, frame: 4 },
     { page: "trace", algorithm: "mst_prim", compare: "mst_kruskal", frame: 2, otherFrame: 0 },
+    { page: "trace", algorithm: "bfs", seed: MAX_SEED },
     { page: "trace", algorithm: "insertion_sort", problem: { key: [5, 2.5, -4], text: "a&b=\u00e4" }, frame: 1 },
     { page: "network", algorithm: "bfs", run: 1, otherRun: 0, sample: 7, count: 8, steps: "fixpoint", size: 64 },
   ];
@@ -26,8 +27,15 @@ describe("addresses", () => {
   });
   it("that make no sense show what they can", () => {
     expect(parseState("#/bfs?n=-4&seed=x&t=99999999999&problem=[1]&steps=never")).toEqual({ ...DEFAULTS, page: "trace", algorithm: "bfs" });
+    expect(parseState(`#/bfs?seed=${MAX_SEED + 1}`)).toMatchObject({ algorithm: "bfs", seed: DEFAULTS.seed });
     expect(parseState("")).toEqual(DEFAULTS);
     expect(parseState("#/%E0%A4%A?problem={")).toMatchObject({ page: "trace", problem: null });
+  });
+});
+
+describe("seeds", () => {
+  it("start again after the largest", () => {
+    expect([0, 1, MAX_SEED - 1, MAX_SEED].map(followingSeed)).toEqual([1, 2, MAX_SEED, 0]);
   });
 });
 

@@ -5,9 +5,7 @@ import { plural } from "../model/format.ts";
 import type { OptionInfo, ServerInfo } from "./data.ts";
 import { Icon } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
-import type { State } from "./state.ts";
-
-export const MAX_SEED = 4294967295;
+import { MAX_SEED, type State } from "./state.ts";
 
 export interface ControlsProps {
   info: ServerInfo;

@@ -6,14 +6,14 @@ import { wrongDecisions, wrongText } from "../model/divergence.ts";
 import { percent } from "../model/format.ts";
 import { byError, errorText, sampleText } from "../model/samples.ts";
 import { classes } from "../pictures/marks.tsx";
-import { MAX_SEED, nodeLimit, NumberInput, sampleLimit, seedLimit } from "./controls.tsx";
+import { nodeLimit, NumberInput, sampleLimit, seedLimit } from "./controls.tsx";
 import { server, type AlgorithmText, type Decisions, type Overview, type ServerInfo } from "./data.ts";
 import { HintPlots } from "./hintplots.tsx";
 import { useLoaded, useRun, type Run } from "./hooks.ts";
 import { ErrorKey } from "./key.tsx";
 import { inline } from "./markdown.tsx";
 import { SaveMenu } from "./savemenu.tsx";
-import type { State, Steps } from "./state.ts";
+import { MAX_SEED, type State, type Steps } from "./state.ts";
 import type { PageProps } from "./tracepage.tsx";
 import { Viewer, type Shown } from "./viewer.tsx";
 

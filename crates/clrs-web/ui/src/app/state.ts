@@ -46,6 +46,9 @@ export const DEFAULTS: State = {
   steps: "oracle",
 };
 
+/** The largest seed that samplers accept. */
+export const MAX_SEED = 4294967295;
+
 const STEPS: Steps[] = ["oracle", "max", "fixpoint"];
 
 export function formatState(state: State): string {
@@ -113,8 +116,14 @@ export function parseState(hash: string): State {
   };
 }
 
+/** An integer up to the largest seed. */
 function natural(text: string | null): number | null {
-  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+  return text !== null && /^\d{1,10}$/.test(text) && Number(text) <= MAX_SEED ? Number(text) : null;
+}
+
+/** The seed of the next problem. After the largest one comes 0. */
+export function followingSeed(seed: number): number {
+  return seed < MAX_SEED ? seed + 1 : 0;
 }
 
 function decode(text: string): string {

@@ -8,7 +8,7 @@ import { server, type AlgorithmText, type ServerInfo } from "./data.ts";
 import { Editor } from "./editor.tsx";
 import { useLoaded, useRun, type Run } from "./hooks.ts";
 import { SaveMenu } from "./savemenu.tsx";
-import type { State } from "./state.ts";
+import { followingSeed, type State } from "./state.ts";
 import { Viewer, type Shown } from "./viewer.tsx";
 
 export interface PageProps {
@@ -42,7 +42,7 @@ export function TracePage({ info, state, go, onKey }: PageProps) {
     setEditing(false);
     editButton.current?.focus();
   };
-  const nextSeed = () => go({ seed: seed + 1, problem: null, frame: 0, otherFrame: null });
+  const nextSeed = () => go({ seed: followingSeed(seed), problem: null, frame: 0, otherFrame: null });
   const keys = (key: string): boolean => {
     if (key === "r") {
       nextSeed();
