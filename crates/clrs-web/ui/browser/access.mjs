@@ -116,7 +116,7 @@ async function inForms(browser, base) {
     await page.waitForTimeout(50);
     assert((await shown()) === before, `keys in ${what} change the page from ${before} to ${await shown()}`);
   };
-  const isClosed = async (selector) => page.waitForFunction((selector) => document.querySelector(selector) === null, selector, { timeout: 2000 }).catch(() => {
+  const isClosed = async (selector) => page.waitForFunction((selector) => document.querySelector(selector) === null, selector).catch(() => {
     throw new Error(`Escape does not close ${selector}`);
   });
   await typeInto(page.locator(".controls input[type=number]").first(), "a number");
@@ -194,11 +194,11 @@ async function onPhone(browser, base) {
     await page.goto(`${base}${view}`);
     await ready(page);
     await page.locator(mark).tap();
-    await page.locator(".tooltip b", { hasText: title }).waitFor({ timeout: 5000 }).catch(() => {
+    await page.locator(".tooltip b", { hasText: title }).waitFor().catch(() => {
       throw new Error(`${view}: no tooltip after a tap`);
     });
     await page.locator("output.step").first().tap();
-    await page.locator(".tooltip").waitFor({ state: "detached", timeout: 5000 });
+    await page.locator(".tooltip").waitFor({ state: "detached" });
   }
   await page.goto(`${base}#/graham_scan`);
   await ready(page);

@@ -143,7 +143,7 @@ async function isInView(page) {
     const [item, box] = ['.samples button[aria-current="true"]', ".below-code"].map((selector) => document.querySelector(selector)?.getBoundingClientRect());
     return item && box && item.top >= box.top - 1 && item.bottom <= box.bottom + 1;
   };
-  await page.waitForFunction(isInside, null, { timeout: 5000 }).catch(() => {
+  await page.waitForFunction(isInside).catch(() => {
     throw new Error("the chosen sample is not in view");
   });
 }

@@ -78,7 +78,7 @@ async function tooltips(page) {
       return mark.localName === "path" ? { x: box.left + 4, y: box.bottom - 4 } : { x: box.left + box.width / 2, y: box.top + box.height / 2 };
     });
     await page.mouse.move(x, y);
-    await page.locator(".tooltip b", { hasText: "\u2192" }).waitFor({ timeout: 5000 }).catch(() => {
+    await page.locator(".tooltip b", { hasText: "\u2192" }).waitFor().catch(() => {
       throw new Error(`no tooltip on ${marks} of ${hash}`);
     });
     await page.mouse.move(0, 0);
