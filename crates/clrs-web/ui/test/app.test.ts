@@ -3,7 +3,7 @@ import { pageTitle } from "../src/app/app.tsx";
 import { highlight } from "../src/app/code.tsx";
 import { bounded, nodeLimit, seedLimit } from "../src/app/controls.tsx";
 import { server } from "../src/app/data.ts";
-import { askEarly } from "../src/app/early.ts";
+import { prefetch } from "../src/app/early.ts";
 import { hintScore } from "../src/app/hintplots.tsx";
 import { blocks } from "../src/app/markdown.tsx";
 import { scrollBy } from "../src/app/networkpage.tsx";
@@ -87,7 +87,7 @@ describe("requests of the first view", () => {
   };
   it("are sent before the page needs the answers, and only once", async () => {
     const asked = stub();
-    askEarly(parseState("#/bfs?n=8&o.p=0.5&t=3"));
+    prefetch(parseState("#/bfs?n=8&o.p=0.5&t=3"));
     const trace = "/api/trace?algorithm=bfs&size=8&seed=1&set=p%3D0.5";
     expect(asked).toEqual(["/api/info", trace, "/api/algorithms/bfs"]);
     expect(await server.sample("bfs", { size: 8, seed: 1, options: { p: "0.5" } })).toEqual({ path: trace });
@@ -97,12 +97,12 @@ describe("requests of the first view", () => {
   });
   it("of other pages are for what all have in common", () => {
     const asked = stub();
-    ["#/", "#/training", "#/network/bfs", "#/bfs?problem={}"].forEach((hash) => askEarly(parseState(hash)));
+    ["#/", "#/training", "#/network/bfs", "#/bfs?problem={}"].forEach((hash) => prefetch(parseState(hash)));
     expect(new Set(asked)).toEqual(new Set(["/api/info"]));
   });
   it("fail where they are needed", async () => {
     stub(404);
-    askEarly(parseState("#/nothing"));
+    prefetch(parseState("#/nothing"));
     await expect(server.sample("nothing", DEFAULTS)).rejects.toThrow("no");
   });
 });

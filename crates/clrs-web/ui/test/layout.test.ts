@@ -9,7 +9,7 @@ import { circle, fittingRadius, flowLayers, graphOf, layoutGraph, wantedRadius }
 import { convexHull } from "../src/layout/hull.ts";
 import { clearance, routes } from "../src/layout/routes.ts";
 import { compare } from "../src/layout/strings.ts";
-import { cellAt, cellBox, cellCenter, derivation, pyramidLayout, squareLayout, trail } from "../src/layout/table.ts";
+import { cellAt, cellBox, cellCenter, derivation, pyramidLayout, squareLayout, traceback } from "../src/layout/table.ts";
 import { single } from "../src/model/recording.ts";
 import { graphGeometry } from "../src/pictures/graphgeometry.ts";
 import { comparedLetters } from "../src/pictures/strings.tsx";
@@ -168,10 +168,10 @@ describe("trees", () => {
 describe("tables", () => {
   it("of arrows lead back to their beginning", () => {
     const arrows = ["\u2196\u2190", "\u2191\u2196"];
-    expect(trail(2, 2, (row, column) => arrows[row]?.[column])).toEqual([[1, 1], [0, 0]]);
-    expect(trail(2, 1, (row, column) => arrows[row]?.[column])).toEqual([[1, 0], [0, 0]]);
-    expect(trail(2, 2, () => "x")).toEqual([]);
-    expect(trail(2, 2, () => undefined)).toEqual([]);
+    expect(traceback(2, 2, (row, column) => arrows[row]?.[column])).toEqual([[1, 1], [0, 0]]);
+    expect(traceback(2, 1, (row, column) => arrows[row]?.[column])).toEqual([[1, 0], [0, 0]]);
+    expect(traceback(2, 2, () => "x")).toEqual([]);
+    expect(traceback(2, 2, () => undefined)).toEqual([]);
   });
   it("keep their cells apart", () => {
     for (const layout of [squareLayout(5, 5, 300, 300), pyramidLayout(5, 300, 300)]) {

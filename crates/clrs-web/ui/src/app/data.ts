@@ -1,7 +1,7 @@
 // Where traces come from: the server, or the document itself if it is a saved page.
 
 import type { Problem, TraceJson } from "../model/trace.ts";
-import { send, takeEarly } from "./early.ts";
+import { send, takePrefetched } from "./early.ts";
 import { INFO, networkPath, samplePath, textPath, TRACE, TRAINING, type Sampled } from "./paths.ts";
 import type { State } from "./state.ts";
 
@@ -27,7 +27,8 @@ export interface AlgorithmInfo {
 export interface AlgorithmText {
   algorithm: string;
   title: string;
-  family: string;
+  /** Null for an algorithm of another crate. */
+  family: string | null;
   /** Markdown. */
   documentation: string;
   source: string;
@@ -155,7 +156,7 @@ export const server = {
 };
 
 async function request<T>(path: string, signal?: AbortSignal, init: RequestInit = {}): Promise<T> {
-  const { status, body } = await ((init.method ? undefined : takeEarly(path)) ?? send(path, signal ? { ...init, signal } : init));
+  const { status, body } = await ((init.method ? undefined : takePrefetched(path)) ?? send(path, signal ? { ...init, signal } : init));
   if (status === 0) {
     throw new RequestError("the server does not answer; is `clrs serve` still running?");
   }

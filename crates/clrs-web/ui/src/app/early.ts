@@ -12,14 +12,14 @@ export interface Answer {
 declare global {
   interface Window {
     /** Answers by path, each for one use. Pages that were saved have none. */
-    earlyAnswers?: Map<string, Promise<Answer>>;
+    prefetched?: Map<string, Promise<Answer>>;
   }
 }
 
 /** Sends the requests of a view. */
-export function askEarly(state: State) {
+export function prefetch(state: State) {
   const paths = [INFO, ...(state.page === "trace" && !state.problem ? [samplePath(state.algorithm, state), textPath(state.algorithm)] : [])];
-  window.earlyAnswers = new Map(paths.map((path) => [path, send(path, {})]));
+  window.prefetched = new Map(paths.map((path) => [path, send(path, {})]));
 }
 
 /** The answer to a request. Only requests that were aborted fail. */
@@ -35,9 +35,9 @@ export async function send(path: string, init: RequestInit): Promise<Answer> {
   }
 }
 
-/** The answer to a request that was sent early, once. */
-export function takeEarly(path: string): Promise<Answer> | undefined {
-  const answer = window.earlyAnswers?.get(path);
-  window.earlyAnswers?.delete(path);
+/** The answer to a request that was prefetched, once. */
+export function takePrefetched(path: string): Promise<Answer> | undefined {
+  const answer = window.prefetched?.get(path);
+  window.prefetched?.delete(path);
   return answer;
 }

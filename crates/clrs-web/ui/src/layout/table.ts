@@ -114,7 +114,7 @@ const DIRECTIONS: Record<string, [number, number]> = { "\u2196": [-1, -1], "\u21
  * The cells from the last one along the arrows that they have as symbols, until one leads out of the table: the solution that a table
  * of choices describes. Empty if a symbol on the way is no arrow.
  */
-export function trail(rows: number, columns: number, symbolAt: (row: number, column: number) => string | undefined): [number, number][] {
+export function traceback(rows: number, columns: number, symbolAt: (row: number, column: number) => string | undefined): [number, number][] {
   const cells: [number, number][] = [];
   for (let [row, column] = [rows - 1, columns - 1]; row >= 0 && column >= 0; ) {
     const step = DIRECTIONS[symbolAt(row, column) ?? ""];

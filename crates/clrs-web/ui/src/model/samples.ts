@@ -18,7 +18,7 @@ function compare(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** "step 3 of 7", "the answer", or "no error". */
+/** Where a sample first differs: "step 3 of 7", "only the answer", or "no error". */
 export function errorText({ first_error, steps }: Sample): string {
   if (first_error === null) {
     return "no error";

@@ -16,7 +16,7 @@ export interface Entry {
 }
 
 type MarkKind =
-  | "pill" | "bracket" | "arrow" | "list" | "disc" | "point" | "ring" | "group" | "edge" | "faint-edge" | "bars" | "table" | "split" | "way" | "plot" | "level" | "number"
+  | "pill" | "bracket" | "arrow" | "list" | "disc" | "point" | "ring" | "group" | "edge" | "faint-edge" | "bars" | "table" | "split" | "traceback" | "plot" | "level" | "number"
   | "letter" | "wrong" | "wrong-number" | "wrong-step";
 
 /** Marks of what differs from the truth. */
@@ -70,7 +70,7 @@ export function legend(scene: Scene): Entry[] {
     entries.push({ label: "best splits", series: [], mark: { kind: "split", color: "green" }, text: "in the result: the ranges that the complete one is split into" });
   }
   if (scene.tables.some(({ category }) => category)) {
-    entries.push({ label: "way back", series: [], mark: { kind: "way", color: "green" }, text: "in the result: the choices that lead to the answer" });
+    entries.push({ label: "traceback", series: [], mark: { kind: "traceback", color: "green" }, text: "in the result: the choices that lead to the answer" });
   }
   add("bars", "gray", ...scene.strips);
   add("plot", "blue", ...scene.plots);
@@ -166,7 +166,7 @@ export function Swatch({ mark: { kind, color }, label }: Pick<Entry, "mark" | "l
           <rect x={19} y={10} width={12} height={6} rx={1.5} />
         </g>
       );
-    case "way":
+    case "traceback":
       return (
         <g class="splits final">
           {[0, 1, 2].map((k) => (

@@ -1,7 +1,7 @@
 // Solutions that the choices in a table describe: splits of ranges in a pyramid, a way through a square.
 
 import { round } from "../layout/geometry.ts";
-import { cellBox, cellCenter, derivation, parts, trail } from "../layout/table.ts";
+import { cellBox, cellCenter, derivation, parts, traceback } from "../layout/table.ts";
 import type { Series } from "../model/recording.ts";
 import type { View } from "../model/view.ts";
 import { classes, probes } from "./marks.tsx";
@@ -63,14 +63,14 @@ function widestChange(states: readonly CellState[]): [number, number][] {
   return chosen ? [[chosen.row, chosen.column]] : [];
 }
 
-/** In the result, the way back through the choices. */
-export function Trail({ geometry: { table, layout }, states }: { geometry: TableGeometry; states: readonly CellState[] }) {
+/** In the result, the traceback through the choices. */
+export function Traceback({ geometry: { table, layout }, states }: { geometry: TableGeometry; states: readonly CellState[] }) {
   const columns = table.columns.length;
   const choices = new Map(states.map((state) => [state.row * columns + state.column, state.category]));
   const symbolAt = (row: number, column: number) => table.category?.classes[choices.get(row * columns + column) ?? -1]?.glyph;
   return (
     <g class="splits final">
-      {trail(table.rows.length, columns, symbolAt).map(([row, column]) => {
+      {traceback(table.rows.length, columns, symbolAt).map(([row, column]) => {
         const { x, y, width, height } = cellBox(layout, row, column);
         return <rect key={row * columns + column} x={round(x + 1)} y={round(y + 1)} width={round(width - 2)} height={round(height - 2)} rx={2} />;
       })}

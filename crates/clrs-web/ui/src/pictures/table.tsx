@@ -10,7 +10,7 @@ import type { Scene, TableScene } from "../model/scene.ts";
 import type { View } from "../model/view.ts";
 import { classes, crossMark, Keep, notch, probes } from "./marks.tsx";
 import type { Panel } from "./panel.ts";
-import { Splits, Trail } from "./solution.tsx";
+import { Splits, Traceback } from "./solution.tsx";
 import { letter } from "./strings.tsx";
 import { cellStates, tableGeometry, type CellState, type TableGeometry } from "./tablecells.ts";
 
@@ -58,7 +58,7 @@ function TablePicture({ geometry, view }: { geometry: TableGeometry; view: View 
       {layout.hasText ? <Grounds geometry={geometry} states={states} /> : <Shades geometry={geometry} states={states} />}
       {!layout.isTriangular && table.scalar && <Bands geometry={geometry} view={view} />}
       {table.pointer && layout.isTriangular && <Splits geometry={geometry} view={view} pointer={table.pointer} states={states} />}
-      {table.category && view.isResult && <Trail geometry={geometry} states={states} />}
+      {table.category && view.isResult && <Traceback geometry={geometry} states={states} />}
       {layout.hasText && <Texts geometry={geometry} states={states} />}
     </g>
   );

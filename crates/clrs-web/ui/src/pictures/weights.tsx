@@ -70,7 +70,6 @@ export function staticWeights(geometry: GraphGeometry): WeightLabel[] | null {
   return hasWeights && edges.length <= MAX_WEIGHTS ? weightLabels(geometry, edges) : null;
 }
 
-
 /** Weights of edges that pointers and marks are on; in large graphs, of those that changed. */
 export function shownWeights(geometry: GraphGeometry, view: View): WeightLabel[] {
   const { scene, hasWeights } = geometry;
