@@ -112,9 +112,23 @@ fn matches(expected: &[&str], actual: &[&str], is_equal: &dyn Fn(&str, &str) -> 
     }
 }
 
-/// A line without its digits and spaces.
+/// A line without its numbers and spaces.
 fn shape(line: &str) -> String {
-    line.chars().filter(|c| !c.is_ascii_digit() && *c != ' ' && *c != '-' && *c != '.').collect()
+    let chars: Vec<char> = line.chars().collect();
+    let is_digit = |index: usize| chars.get(index).is_some_and(char::is_ascii_digit);
+    let is_exponent = |index: usize| {
+        let follows = is_digit(index + 1) || (chars.get(index + 1) == Some(&'-') && is_digit(index + 2));
+        chars[index] == 'e' && index > 0 && is_digit(index - 1) && follows
+    };
+    let is_kept = |index: &usize| !is_digit(*index) && !is_exponent(*index) && ![' ', '-', '.'].contains(&chars[*index]);
+    (0..chars.len()).filter(is_kept).map(|index| chars[index]).collect()
+}
+
+#[test]
+fn numbers_of_any_size_have_the_same_shape() {
+    assert_eq!(shape("loss 1.5e-05, 3 steps"), shape("loss 0.25, 12 steps"));
+    assert_eq!(shape("-1e7"), "");
+    assert_ne!(shape("3e"), shape("3"));
 }
 
 fn shell(command: &str, directory: &Path) -> Output {
