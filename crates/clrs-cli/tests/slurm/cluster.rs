@@ -108,7 +108,7 @@ impl Cluster {
     /// Lets a requeued task start at once instead of after two minutes.
     pub(crate) fn start_requeued(&self, task: &str) {
         wait_for("the task is in the queue again", || self.state(task) == "PENDING");
-        // Earlier, the node still knows the old job and refuses the new one.
+        // Earlier, the node still knows the old job, refuses the new one, and the controller holds it. Nothing shows when that is over.
         std::thread::sleep(Duration::from_secs(3));
         self.try_run("scontrol", &["update", &format!("jobid={task}"), "starttime=now"]);
     }
@@ -188,8 +188,10 @@ fn end(mut daemon: Child) {
     let _ = daemon.wait();
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+/// Distinct ports: none is released before the last one is taken.
+fn free_ports<const N: usize>() -> [u16; N] {
+    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    listeners.each_ref().map(|listener| listener.local_addr().expect("an address").port())
 }
 
 fn config(path: &Path) -> String {
@@ -197,9 +199,10 @@ fn config(path: &Path) -> String {
         fs::read_to_string("/proc/sys/kernel/hostname").expect("Linux").trim().split('.').next().unwrap_or_default().to_string();
     let user = Command::new("id").arg("-un").output().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
     let (user, path) = (user.expect("a user"), path.display());
-    let nodes = NODES.map(|node| {
-        format!("NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=2 RealMemory=1000\n", free_port())
-    });
+    let [controller, ports @ ..] = free_ports::<{ NODES.len() + 1 }>();
+    let node =
+        |(node, port)| format!("NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=1000\n");
+    let nodes: String = NODES.iter().zip(ports).map(node).collect();
     format!(
         "ClusterName=test{pid}
 SlurmctldHost={host}(127.0.0.1)
@@ -236,7 +239,6 @@ SlurmdTimeout=30
 {nodes}PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 ",
         pid = std::process::id(),
-        port = free_port(),
-        nodes = nodes.concat()
+        port = controller,
     )
 }

@@ -110,27 +110,28 @@ fn a_sweep_survives_a_cluster() {
     wait_for("four runs", || (0..4).all(trains));
     assert_eq!(count(&status(&cluster, &sweep), "running"), 4);
 
-    // Killed.
+    // All at once, while none of the runs has ended. The first is killed.
     let pid = workers(&sweep)["0"].clone();
     cluster.run("kill", &["-KILL", &pid]);
-    wait_for("the killed task ended", || cluster.state(&format!("{job}_0")) == "FAILED");
-    assert_eq!(status(&cluster, &sweep)["runs"][0]["state"], "stopped");
-    // Cancelled from outside.
+    // The second is cancelled from outside.
     cluster.run("scancel", &[&format!("{job}_1")]);
+    // The third has its preemption announced: it saves a checkpoint and requeues itself.
+    let mut signal = cluster.command("scancel", &["--signal=USR2", "--batch", &format!("{job}_2")]).spawn().expect("started");
+    wait_for("the killed task ended", || cluster.state(&format!("{job}_0")) == "FAILED");
     wait_for("the cancelled task ended", || !workers(&sweep).contains_key("1"));
     wait_for("the cancelled task is known as such", || cluster.state(&format!("{job}_1")) == "CANCELLED");
-    let cancelled = status(&cluster, &sweep);
-    assert_eq!(cancelled["runs"][1]["state"], "stopped");
-    assert_eq!(cancelled["runs"][1]["job"], format!("{job}_1 cancelled"));
-    assert!(cancelled["runs"][1]["step"].as_u64() > Some(0), "it saved a checkpoint");
-    // Announced preemption: it saves a checkpoint and requeues itself.
-    let mut signal = cluster.command("scancel", &["--signal=USR2", "--batch", &format!("{job}_2")]).spawn().expect("started");
     wait_for("the preempted task left its node", || !workers(&sweep).contains_key("2"));
     // It finds the job requeued already, and would try for a minute to signal it again.
     let _ = signal.kill();
     let _ = signal.wait();
     wait_for("the preempted task is queued", || cluster.state(&format!("{job}_2")) == "PENDING");
-    assert_eq!(status(&cluster, &sweep)["runs"][2]["state"], "queued");
+    let runs = &status(&cluster, &sweep)["runs"];
+    assert_eq!(
+        (&runs[0]["state"], &runs[1]["state"], &runs[2]["state"]),
+        (&"stopped".into(), &"stopped".into(), &"queued".into())
+    );
+    assert_eq!(runs[1]["job"], format!("{job}_1 cancelled"));
+    assert!(runs[1]["step"].as_u64() > Some(0), "it saved a checkpoint");
     cluster.start_requeued(&format!("{job}_2"));
     // A node goes down and comes back.
     wait_for("a run on the second node", || {
@@ -189,8 +190,8 @@ fn ten_thousand_runs(cluster: &Cluster, directory: &Path) {
     let planned = start.elapsed();
     let submitted = clrs(cluster, &["sweep", "submit", path(&sweep), "--slurm", "--", "--hold"]);
     eprintln!("10,000 runs planned in {:.2} s; {}", planned.as_secs_f64(), submitted.lines().next().unwrap_or_default());
-    // Under two seconds on an idle machine.
-    assert!(planned < Duration::from_secs(6), "{planned:?}");
+    // Under two seconds on an idle machine; one plan per run would take minutes.
+    assert!(planned < Duration::from_mins(1), "{planned:?}");
     assert!(submitted.starts_with("submitted job ") && submitted.contains(": 10000 runs in "), "{submitted}");
     assert_eq!(submitted.matches("submitted job").count(), 1, "{submitted}");
     assert_eq!(count(&status(cluster, &sweep), "queued"), 10_000);
