@@ -47,10 +47,14 @@ pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> Resu
     let (result, interrupt) = py.detach(|| {
         std::thread::scope(|scope| {
             let (running, finished) = mpsc::channel::<()>();
-            let worker = scope.spawn(|| {
+            let worker = std::thread::Builder::new().spawn_scoped(scope, || {
                 let _running = running;
                 caught(|| token.run(work).unwrap_or_else(|Cancelled| Err(Error::Cancelled)))
             });
+            let worker = match worker {
+                Ok(worker) => worker,
+                Err(error) => return (Err(Error::TooLarge(format!("cannot start a thread: {error}"))), None),
+            };
             let mut interrupt = None;
             while finished.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if interrupt.is_none() {

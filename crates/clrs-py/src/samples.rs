@@ -45,7 +45,7 @@ impl Samples {
         options: &Bound<'_, PyDict>,
     ) -> Result<Samples, Error> {
         let sampler = Sampler::new(find(algorithm)?, size, seed, &sampler_options(options)?)?;
-        ensure_set_fits(algorithm, size, count, options)?;
+        ensure_set_fits(py, algorithm, size, count, options)?;
         let trajectories = interruptible(py, || Ok(FixedSet::new(sampler, count)?.into_trajectories()))?;
         Ok(Samples { algorithm: algorithm.into(), trajectories })
     }

@@ -49,13 +49,15 @@ pub(crate) struct FixedSet {
 
 /// Rejects a number of samples that would not fit into memory.
 pub(crate) fn ensure_set_fits(
+    py: Python<'_>,
     algorithm: &str,
     size: usize,
     num_samples: usize,
     options: &Bound<'_, PyDict>,
 ) -> Result<(), Error> {
     let options = &sampler_options(options)?;
-    Ok(SampleMemory { algorithm: find(algorithm)?, size, options }.ensure_recordings_fit(num_samples as u128)?)
+    let memory = SampleMemory { algorithm: find(algorithm)?, size, options };
+    detached(py, || Ok(memory.ensure_recordings_fit(num_samples as u128)?))
 }
 
 /// What the samples of a set or a stream are drawn from.
@@ -79,8 +81,8 @@ impl Origin {
             return Ok(());
         }
         let options = &sampler_options(self.options.bind(py))?;
-        Ok(SampleMemory { algorithm: find(&self.algorithm)?, size: self.length, options }
-            .ensure_arrays_fit(batch_size as u128, min_steps)?)
+        let memory = SampleMemory { algorithm: find(&self.algorithm)?, size: self.length, options };
+        detached(py, || Ok(memory.ensure_arrays_fit(batch_size as u128, min_steps)?))
     }
 
     /// Whether samples are drawn before a user could lose patience, and fit into any memory: they need neither a thread that listens
@@ -112,7 +114,7 @@ impl FixedSet {
     ) -> Result<FixedSet, Error> {
         let origin = Origin::new(algorithm, length, &state, options)?;
         let sampler = origin.sampler(py)?;
-        ensure_set_fits(algorithm, length, num_samples, options)?;
+        ensure_set_fits(py, algorithm, length, num_samples, options)?;
         let set = interruptible(py, || Ok(sampling::FixedSet::new(sampler, num_samples)?))?;
         Ok(FixedSet { set: Mutex::new(set), origin, num_samples })
     }

@@ -85,6 +85,7 @@ fn text_options(format: &str, hints: bool, decimals: Option<u32>, options: &Boun
 #[pyfunction]
 #[pyo3(signature = (samples, index, format, hints, predicted))]
 pub(crate) fn format_text(
+    py: Python<'_>,
     samples: &Samples,
     index: usize,
     format: &str,
@@ -93,10 +94,13 @@ pub(crate) fn format_text(
 ) -> Result<(String, String), Error> {
     let formatter = Formatter::new(find(samples.algorithm())?, format.parse::<Format>()?, hints);
     let sample = samples.sample(index)?;
-    let example = match &predicted {
-        None => formatter.format(sample)?,
-        Some((predicted, index)) => formatter.format_prediction(sample, predicted.sample(*index)?)?,
-    };
+    let predicted = predicted.as_ref().map(|(predicted, index)| predicted.sample(*index)).transpose()?;
+    let example = detached(py, || {
+        Ok(match predicted {
+            None => formatter.format(sample)?,
+            Some(predicted) => formatter.format_prediction(sample, predicted)?,
+        })
+    })?;
     Ok((example.question, example.answer))
 }
 
@@ -109,12 +113,15 @@ impl TextTask {
     /// Parses a question. Without a reference answer, the algorithm computes it when it is needed.
     #[new]
     #[pyo3(signature = (question, reference))]
-    fn new(question: &str, reference: Option<&str>) -> Result<TextTask, Error> {
+    fn new(py: Python<'_>, question: &str, reference: Option<&str>) -> Result<TextTask, Error> {
         let registry = Registry::builtin();
-        Ok(TextTask(match reference {
-            None => Task::parse(&registry, question)?,
-            Some(reference) => Task::with_reference(&registry, question, reference)?,
-        }))
+        let task = detached(py, || {
+            Ok(match reference {
+                None => Task::parse(&registry, question)?,
+                Some(reference) => Task::with_reference(&registry, question, reference)?,
+            })
+        })?;
+        Ok(TextTask(task))
     }
 
     #[getter]

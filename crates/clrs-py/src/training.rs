@@ -245,7 +245,7 @@ impl TrainedModel {
         reuse: bool,
     ) -> Result<(String, String, Vec<String>), Error> {
         let of = self.0.task(algorithm)?.algorithm;
-        let set = set.read(&self.0, find(of.name())?)?;
+        let set = set.read(py, &self.0, find(of.name())?)?;
         let steps: Steps = steps.parse()?;
         let options = EvalOptions::default().batch_size(batch_size).steps(steps).hints(hints).trajectories(trajectories);
         let name = set.to_string();
@@ -293,14 +293,20 @@ pub(crate) enum PyEvalSet<'py> {
 
 impl PyEvalSet<'_> {
     /// Checks options and memory before any work.
-    fn read(&self, model: &trained::TrainedModel, algorithm: &'static dyn AnyAlgorithm) -> Result<EvalSet, Error> {
+    fn read(
+        &self,
+        py: Python<'_>,
+        model: &trained::TrainedModel,
+        algorithm: &'static dyn AnyAlgorithm,
+    ) -> Result<EvalSet, Error> {
         match self {
             &PyEvalSet::Sampled { size, count, seed, ref options } => {
                 let options = sampler_options(options)?;
                 Sampler::new(algorithm, size, seed, &options)?;
                 let set = EvalSet::Sampled { size, count, seed, options: options.clone() };
                 let count = set.count(algorithm).map_err(EvalError::from)?;
-                SampleMemory { algorithm, size, options: &options }.ensure_recordings_fit(count as u128)?;
+                let memory = SampleMemory { algorithm, size, options: &options };
+                detached(py, || Ok(memory.ensure_recordings_fit(count as u128)?))?;
                 Ok(set)
             }
             PyEvalSet::Fixed { data, split } => {

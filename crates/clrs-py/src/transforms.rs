@@ -23,7 +23,7 @@ pub(crate) fn cyclic_permutation<'py>(pointers: &Bound<'py, PyAny>) -> Result<(B
         let node = |&value: &f64| (value as i64 as f64 == value).then_some(value as i64);
         array.data = ArrayData::I64(array.to_f64().iter().map(node).collect::<Option<_>>().ok_or_else(invalid)?);
     }
-    let (cycle, first) = transform::cyclic_permutation(&array).ok_or_else(invalid)?;
+    let (cycle, first) = detached(py, || transform::cyclic_permutation(&array).ok_or_else(invalid))?;
     Ok((array_to_py(py, cycle), array_to_py(py, first)))
 }
 
