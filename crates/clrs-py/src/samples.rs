@@ -189,35 +189,47 @@ impl Samples {
         Ok(feedback_to_py(py, batch)?)
     }
 
-    /// Why outputs of a sample are incorrect: its own, or others, by name. `None` if they are correct. For algorithms that are not
-    /// built in, only its own are.
-    #[pyo3(signature = (index, outputs))]
-    fn check(&self, index: usize, outputs: Option<&Bound<'_, PyDict>>) -> Result<Option<String>, Error> {
+    /// Why outputs of a sample are incorrect: its own, or others, by name. `None` if they are correct. Without `native`, and for
+    /// other probes than the algorithm's, only its own are.
+    #[pyo3(signature = (index, outputs, native))]
+    fn check(
+        &self,
+        py: Python<'_>,
+        index: usize,
+        outputs: Option<&Bound<'_, PyDict>>,
+        native: bool,
+    ) -> Result<Option<String>, Error> {
         let sample = self.sample(index)?;
         let columns = match outputs {
             None => sample.stage(Stage::Output).into_iter().map(Cells::to_column).collect(),
             Some(outputs) => columns_of(sample, outputs)?,
         };
         let cells: Vec<Cells<'_>> = columns.iter().map(Column::cells).collect();
-        let Some(algorithm) = self.built_in(sample) else {
-            let probes = sample.spec().iter().filter(|probe| probe.stage == Stage::Output);
-            let differs = |(_, (cells, own)): &(&Probe, (&Cells<'_>, Cells<'_>))| **cells != *own;
-            let found = probes.zip(cells.iter().zip(sample.stage(Stage::Output))).find(differs);
-            return Ok(found.map(|(probe, _)| format!("`{}` differs from the output of the algorithm", probe.name)));
-        };
-        match algorithm.check(sample.nodes(), &sample.stage(Stage::Input), &cells) {
-            Ok(()) => Ok(None),
-            Err(clrs::CheckError::Failed(failure)) => Ok(Some(failure.to_string())),
-            Err(error) => Err(error.into()),
-        }
+        detached(py, || {
+            let algorithm = self.native(native);
+            let stages = algorithm.and_then(|algorithm| Some((algorithm, stages_of(algorithm, sample, &cells)?)));
+            let Some((algorithm, [inputs, outputs])) = stages else {
+                let probes = sample.spec().iter().filter(|probe| probe.stage == Stage::Output);
+                let differs = |(_, (cells, own)): &(&Probe, (&Cells<'_>, Cells<'_>))| **cells != *own;
+                let found = probes.zip(cells.iter().zip(sample.stage(Stage::Output))).find(differs);
+                return Ok(found.map(|(probe, _)| format!("`{}` differs from the output of the algorithm", probe.name)));
+            };
+            match algorithm.check(sample.nodes(), &inputs, &outputs) {
+                Ok(()) => Ok(None),
+                Err(clrs::CheckError::Failed(failure)) => Ok(Some(failure.to_string())),
+                Err(error) => Err(error.into()),
+            }
+        })
     }
 
-    /// A sample as the JSON of a trace. Samples of algorithms that are not built in have neither a problem nor source lines.
-    fn trace(&self, py: Python<'_>, index: usize) -> Result<String, Error> {
+    /// A sample as the JSON of a trace. Without `native`, and for other probes than the algorithm's, it has neither a problem nor
+    /// source lines.
+    fn trace(&self, py: Python<'_>, index: usize, native: bool) -> Result<String, Error> {
         let sample = self.sample(index)?;
         interruptible(py, || {
             let problem = |algorithm: &dyn AnyAlgorithm| algorithm.problem_json(sample.nodes(), &sample.stage(Stage::Input));
-            let trace = match self.built_in(sample) {
+            let same_probes = |algorithm: &&dyn AnyAlgorithm| sample.spec().same_probes(&algorithm.spec().into());
+            let trace = match self.native(native).filter(same_probes) {
                 Some(algorithm) => Trace::record(algorithm, &problem(algorithm)?)?,
                 None => Trace::new(&self.algorithm, serde_json::Value::Null, sample, &[]),
             };
@@ -231,9 +243,9 @@ impl Samples {
         &self.algorithm
     }
 
-    /// The algorithm of a sample, if it is built in and has these probes.
-    fn built_in(&self, sample: Trajectory<'_>) -> Option<&'static dyn AnyAlgorithm> {
-        find(&self.algorithm).ok().filter(|algorithm| sample.spec().same_probes(&algorithm.spec().into()))
+    /// The engine's algorithm of this name, if it is `native`: a function in Python may be registered under the name.
+    fn native(&self, native: bool) -> Option<&'static dyn AnyAlgorithm> {
+        find(&self.algorithm).ok().filter(|_| native)
     }
 
     pub(crate) fn sample(&self, index: usize) -> PyResult<Trajectory<'_>> {
@@ -266,13 +278,27 @@ pub(crate) fn run<'py>(py: Python<'py>, algorithm: &str, problem: &str) -> Resul
 
 /// A page of the explorer with a trace inside, which may have predictions; `trace` is its JSON.
 #[pyfunction]
-pub(crate) fn trace_page(trace: &str) -> Result<String, Error> {
-    let trace: Trace = serde_json::from_str(trace)?;
-    let saved = match find(&trace.algorithm) {
-        Ok(algorithm) => Saved::new(algorithm, trace),
-        Err(_) => Saved::unregistered(trace),
+pub(crate) fn trace_page(py: Python<'_>, trace: &str) -> Result<String, Error> {
+    detached(py, || {
+        let trace: Trace = serde_json::from_str(trace)?;
+        let saved = match find(&trace.algorithm) {
+            Ok(algorithm) => Saved::new(algorithm, trace),
+            Err(_) => Saved::unregistered(trace),
+        };
+        Ok(page::standalone(&saved))
+    })
+}
+
+/// Inputs of a sample and the given outputs, in the order of the algorithm's probes; `None` if the sample has other probes.
+/// Which cells may be masked out, and the type of dense arrays, make no difference to an algorithm.
+fn stages_of<'s>(algorithm: &dyn AnyAlgorithm, sample: Trajectory<'s>, outputs: &[Cells<'s>]) -> Option<[Vec<Cells<'s>>; 2]> {
+    let stage = |stage, cells: Vec<Cells<'s>>| -> Option<Vec<Cells<'s>>> {
+        let found: Vec<_> = sample.spec().iter().filter(|probe| probe.stage == stage).zip(cells).collect();
+        let expected: Vec<_> = algorithm.spec().iter().filter(|probe| probe.stage == stage).collect();
+        let cells = |probe: &&Probe| found.iter().find(|(other, _)| other.same_layout(probe)).map(|(_, cells)| *cells);
+        if found.len() == expected.len() { expected.iter().map(cells).collect() } else { None }
     };
-    Ok(page::standalone(&saved))
+    Some([stage(Stage::Input, sample.stage(Stage::Input))?, stage(Stage::Output, outputs.to_vec())?])
 }
 
 /// The function that restores samples, and its arguments: see [`Samples::restore`].

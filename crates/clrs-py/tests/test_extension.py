@@ -62,12 +62,8 @@ SelectionSampler.__qualname__ = "SelectionSampler"  # to be found when it is unp
 
 
 @pytest.fixture(scope="module", autouse=True)
-def registered():
+def registered(unregister):
     clrs_rs.register_algorithm("selection_sort", SPEC, selection_sort, SelectionSampler, num_samples_multiplier=2)
-    yield
-    # Other tests compare the tables with dm-clrs's.
-    del clrs_rs.specs._SPECS["selection_sort"], clrs_rs.CLRS_30_ALGS_SETTINGS["selection_sort"]
-    del clrs_rs.samplers.SAMPLERS["selection_sort"], clrs_rs.algorithms.selection_sort
 
 
 def test_batches_are_those_that_dm_clrs_would_make(clrs):
@@ -150,6 +146,26 @@ def test_checks_of_algorithms_in_python():
     run = clrs_rs.sample("checked_sort", n=4, batch=1, seed=3)[0]
     assert run.check() and run.check({"pred": [0, 0, 0, 0]})
     assert run.check({"pred": [0]}) == clrs_rs.CheckResult(False, "too short")
+
+
+def test_an_algorithm_that_replaces_one_of_the_engine_is_traced_and_checked_as_itself(monkeypatch):
+    original = clrs_rs.algorithms.insertion_sort
+
+    def reversed_steps(A):
+        result, probes = original(A)
+        hint = probes["hint"]["node"]["pred_h"]
+        hint["data"] = hint["data"][::-1]
+        return result, probes
+
+    spec, sampler = clrs_rs.SPECS["insertion_sort"], clrs_rs.samplers.SAMPLERS["insertion_sort"]
+    for table in (clrs_rs.specs._SPECS, clrs_rs.CLRS_30_ALGS_SETTINGS, clrs_rs.samplers.SAMPLERS, vars(clrs_rs.algorithms)):
+        monkeypatch.setitem(table, "insertion_sort", table["insertion_sort"])
+    clrs_rs.register_algorithm("insertion_sort", spec, reversed_steps, sampler)
+    sample = clrs_rs.sample("insertion_sort", n=4, batch=1)[0]
+    np.testing.assert_array_equal(sample.trace().hints["pred_h"], sample.hints["pred_h"])
+    problem = {"A": np.array([1.0, 0.0, 1.0])}
+    assert clrs_rs.check("insertion_sort", problem, {"pred": [1, 1, 0]})
+    assert "differs from the output of the algorithm" in clrs_rs.check("insertion_sort", problem, {"pred": [2, 1, 1]}).reason
 
 
 def test_recipes_are_for_algorithms_of_the_engine():

@@ -84,6 +84,32 @@ def test_checks_accept_any_correct_answer():
     assert not clrs_rs.check("minimum", problem, {"min": 2})
 
 
+def test_checks_of_batches_accept_any_correct_answer(tmp_path):
+    square = {"weights": [[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]], "source": 0}
+    batch = clrs_rs._core.run("bfs", json.dumps(square))
+    samples = clrs_rs.Samples.from_feedback("bfs", batch)
+    samples.save(tmp_path, "train")
+    # TensorFlow's records have another order.
+    features = batch.features._replace(inputs=batch.features.inputs[::-1])
+    reordered = clrs_rs.Samples.from_feedback("bfs", batch._replace(features=features))
+    for sample in (samples[0], clrs_rs.load(tmp_path, "bfs", "train")[0], reordered[0]):
+        assert sample.check()
+        for parent in (1, 2):
+            assert sample.check({"pi": [0, 0, 0, parent]})
+        wrong = sample.check({"pi": [0, 0, 0, 3]}).reason
+        assert "3" in wrong and "differs" not in wrong
+    # Probes that are not the algorithm's.
+    features = batch.features._replace(inputs=batch.features.inputs[1:])
+    partial = clrs_rs.Samples.from_feedback("bfs", batch._replace(features=features))[0]
+    assert partial.check() and "differs" in partial.check({"pi": [0, 0, 0, 3]}).reason
+
+
+def test_checks_know_the_plain_pointers_of_the_benchmark():
+    sample = clrs_rs.load("clrs30@1.0.0", "insertion_sort", "val")[0]
+    assert sample.check()
+    assert "differs" not in sample.check({"pred": np.arange(sample.nodes)}).reason
+
+
 @pytest.mark.parametrize(
     ("message", "problem", "output"),
     [

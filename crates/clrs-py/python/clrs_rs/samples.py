@@ -252,14 +252,15 @@ class Sample:
             _arguments.mapping("outputs", outputs)
         registered = extension.check_of(self.algorithm)
         if registered is None:
-            reason = self._samples.check(self._index, None if outputs is None else dict(outputs))
+            chosen = None if outputs is None else dict(outputs)
+            reason = self._samples.check(self._index, chosen, _is_native(self.algorithm))
         else:
             reason = registered(dict(self.inputs), dict(self.outputs if outputs is None else outputs))
         return CheckResult(reason is None, reason)
 
     def trace(self) -> Trace:
         """The sample as a document. Notebooks show it in the explorer."""
-        return Trace(self._samples.trace(self._index))
+        return Trace(self._samples.trace(self._index, _is_native(self.algorithm)))
 
     def _repr_html_(self) -> str:
         return self.trace()._repr_html_()
