@@ -77,7 +77,8 @@ impl Origin {
     /// Rejects a batch that would not fit into memory as dense arrays, padded to at least `min_steps` steps.
     fn ensure_batch_fits(&self, py: Python<'_>, batch_size: usize, min_steps: usize) -> Result<(), Error> {
         // The estimate takes longer than a usual batch.
-        if self.is_quick(batch_size) && self.is_quick(batch_size.saturating_mul(min_steps / self.length)) {
+        let rounds = min_steps / self.length.saturating_pow(2);
+        if self.is_quick(batch_size) && self.is_quick(batch_size.saturating_mul(rounds)) {
             return Ok(());
         }
         let options = &sampler_options(self.options.bind(py))?;
@@ -86,10 +87,11 @@ impl Origin {
     }
 
     /// Whether samples are drawn before a user could lose patience, and fit into any memory: they need neither a thread that listens
-    /// for Ctrl-C nor an estimate of their memory. The longest runs take a number of steps that is quadratic in the size.
+    /// for Ctrl-C nor an estimate of their memory. The longest runs take a number of steps that is quadratic in the size, and the
+    /// largest steps have a value per pair of nodes.
     fn is_quick(&self, samples: usize) -> bool {
-        const MAX_CELLS: usize = 1 << 22;
-        samples.saturating_mul(self.length.saturating_pow(3)) <= MAX_CELLS
+        const MAX_CELLS: usize = 1 << 26;
+        samples.saturating_mul(self.length.saturating_pow(4)) <= MAX_CELLS
     }
 
     /// A sampler that continues from the state of the random stream.
@@ -244,18 +246,20 @@ impl Stream {
 /// A batch that is being drawn. If that is interrupted, the stream goes back to where it was, before another thread draws from it.
 struct UnfinishedBatch<'s> {
     stream: MutexGuard<'s, sampling::Stream>,
-    /// `None` when the batch is complete.
-    before: Option<RandomState>,
+    /// Random state and number of steps; `None` when the batch is complete.
+    before: Option<(RandomState, Option<usize>)>,
 }
 
 impl<'s> UnfinishedBatch<'s> {
     fn new(mut stream: MutexGuard<'s, sampling::Stream>) -> UnfinishedBatch<'s> {
-        let before = Some(stream.random().clone());
+        let before = Some((stream.random().clone(), stream.max_steps()));
         UnfinishedBatch { stream, before }
     }
 
     fn draw(mut self, batch_size: usize) -> Result<Batch, Error> {
         let batch = self.stream.next(batch_size)?;
+        // The user does not get a batch if the interrupt came while its arrays were filled.
+        clrs::cancel::check();
         self.before = None;
         Ok(batch)
     }
@@ -263,8 +267,9 @@ impl<'s> UnfinishedBatch<'s> {
 
 impl Drop for UnfinishedBatch<'_> {
     fn drop(&mut self) {
-        if let Some(before) = self.before.take() {
-            *self.stream.random() = before;
+        if let Some((random, max_steps)) = self.before.take() {
+            *self.stream.random() = random;
+            self.stream.set_max_steps(max_steps);
         }
     }
 }

@@ -14,41 +14,61 @@ import clrs_rs
 import numpy as np
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in processes that a shell starts in the background
+sent = []
 
-def interrupt(call):
-    sent = []
+def send_after(seconds):
     def send():
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
-    timer = threading.Timer(0.5, send)
-    timer.start()
+    sent.clear()
+    threading.Timer(seconds, send).start()
+
+# Fast machines complete some calls before the signal. Returns their number.
+def interrupt(call):
+    completed = 0
+    send_after(0.5)
     try:
-        call()
+        while True:
+            call()
+            completed += 1
     except KeyboardInterrupt:
         print("interrupted", time.monotonic() - sent[0])
-    else:
-        timer.cancel()
-        sys.exit("the call ended before the signal")
+    return completed
 """
 
-#: Calls that take minutes, and what must hold after their interruption.
+#: Seconds from the signal to the end of a call: a fraction of one, unless others compete for the machine.
+LIMIT = 30.0
+
+#: Calls that take long, and what must hold after their interruption. None needs more than 4 GB.
 CALLS = {
     "build_sampler": """
-        interrupt(lambda: clrs_rs.build_sampler("graham_scan", 2000, seed=1, length=400))
+        interrupt(lambda: clrs_rs.build_sampler("graham_scan", 200, seed=1, length=800))
         assert clrs_rs.build_sampler("graham_scan", 2, seed=1, length=8)[0].next().outputs
     """,
     "next": """
-        arguments = {"seed": 1, "length": 400, "track_max_steps": False}
+        arguments = {"seed": 1, "length": 1200, "track_max_steps": False}
         sampler, _ = clrs_rs.build_sampler("graham_scan", -1, **arguments)
         sampler.next(2)
-        interrupt(lambda: sampler.next(500))
+        completed = interrupt(lambda: sampler.next(20))
         # The stream continues as if the interrupted call had not been made.
         again, _ = clrs_rs.build_sampler("graham_scan", -1, **arguments)
-        again.next(2)
+        for size in [2, *[20] * completed]:
+            again.next(size)
         np.testing.assert_array_equal(sampler.next(1).features.inputs[1].data, again.next(1).features.inputs[1].data)
     """,
+    "next with long runs": """
+        arguments = {"seed": 1, "length": 50, "track_max_steps": False, "p": (1.0,)}
+        sampler, _ = clrs_rs.build_sampler("bridges", -1, **arguments)
+        sampler.next(1)
+        completed = interrupt(lambda: sampler.next(33))
+        again, _ = clrs_rs.build_sampler("bridges", -1, **arguments)
+        for size in [1, *[33] * completed]:
+            again.next(size)
+        assert sampler._engine.state[1] == again._engine.state[1]
+        np.testing.assert_array_equal(sampler._engine.state[0], again._engine.state[0])
+    """,
     "sample": """
-        interrupt(lambda: clrs_rs.sample("graham_scan", n=400, batch=2000))
+        interrupt(lambda: clrs_rs.sample("graham_scan", n=800, batch=200))
     """,
     "a sampler in Python": """
         class Points(clrs_rs.samplers.ConvexHullSampler):
@@ -66,7 +86,8 @@ CALLS = {
         interrupt(lambda: clrs_rs.text.generator({"graham_scan": [200]}, start=10**9))
     """,
     "Model": """
-        interrupt(lambda: clrs_rs.Model("graham_scan", lengths=[400], val_samples=2000, batch_size=2, hidden=4))
+        settings = {"lengths": [800], "val_samples": 100, "batch_size": 1, "chunk_length": 4, "hidden": 4}
+        interrupt(lambda: clrs_rs.Model("graham_scan", **settings))
     """,
     "Model.train": """
         model = clrs_rs.Model("bfs", processor="triplet_mpnn", hidden=32, lengths=[8], batch_size=4, val_samples=4, steps=10**7)
@@ -97,8 +118,16 @@ CALLS = {
         with tempfile.TemporaryDirectory() as folder:
             run = os.path.join(folder, "run")
             fields = {"algorithms": ["bfs"], "processor": "mpnn", "hidden": 16, "lengths": [8], "batch_size": 4, "val_samples": 4}
+            events = []
+            def callback(report):
+                if not events:
+                    send_after(0.1)
+                events.append(report)
             # No validation is interrupted: it would be repeated before the next step.
-            interrupt(lambda: clrs_rs.train(out=run, steps=10**6, eval_every=10**6, **fields))
+            try:
+                clrs_rs.train(out=run, steps=10**6, eval_every=10**6, callback=callback, **fields)
+            except KeyboardInterrupt:
+                print("interrupted", time.monotonic() - sent[0])
             before = clrs_rs.open_run(run, "last").step
             assert before > 0
             report = clrs_rs.train(out=run, resume=True, callback=lambda report: False)
@@ -109,7 +138,7 @@ CALLS = {
         with tempfile.TemporaryDirectory() as folder:
             run = os.path.join(folder, "run")
             clrs_rs.train(out=run, steps=1, algorithms=["bubble_sort"], processor="triplet_mpnn", hidden=64, lengths=[4], batch_size=2)
-            interrupt(lambda: clrs_rs.evaluate_run(run, sizes=[64]))
+            interrupt(lambda: clrs_rs.evaluate_run(run, sizes=[64], reuse=False))
             assert clrs_rs.evaluate_run(run, sizes=[4], count=2)[0].samples == 2
     """,
     "BaselineModel": """
@@ -119,7 +148,7 @@ CALLS = {
         model.init(None, 1)
         before = model.params
         feedback = sampler.next(32)
-        interrupt(lambda: model.feedback(1, feedback))
+        assert interrupt(lambda: model.feedback(1, feedback)) == 0, "this machine needs more work"
         for module, arrays in model.params.items():
             for name, array in arrays.items():
                 np.testing.assert_array_equal(array, before[module][name])
@@ -128,30 +157,66 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_ctrl_c_ends_a_call_within_a_second(name):
-    code = HARNESS + textwrap.dedent(CALLS[name])
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+def run(code):
+    """What a program prints that starts with the harness."""
+    found = subprocess.run([sys.executable, "-c", HARNESS + textwrap.dedent(code)], capture_output=True, text=True, timeout=300)
     assert found.returncode == 0, found.stderr
-    for line in found.stdout.splitlines():
-        assert line.startswith("interrupted"), found.stdout
-        # A fraction of a second; more if others compete for the machine.
-        assert float(line.split()[1]) < 5.0, line
+    return found.stdout
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_ends_a_call_soon(name):
+    lines = run(CALLS[name]).splitlines()
+    assert lines
+    for line in lines:
+        assert line.startswith("interrupted"), line
+        assert float(line.split()[1]) < LIMIT, line
+
+
+def test_no_batch_of_a_stream_is_lost_while_its_arrays_are_filled():
+    # Filling the arrays takes most of the time. Signals that end the call at once may come when it is over: those do not count.
+    printed = run("""
+        arguments = {"seed": 1, "length": 40}
+        kept = lost = 0
+        for part in (0.5, 0.6, 0.7) * 3:
+            sampler, again = (clrs_rs.build_sampler("bridges", -1, **arguments)[0] for _ in range(2))
+            start = time.monotonic()
+            again.next(200)
+            duration = time.monotonic() - start
+            send_after(part * duration)
+            try:
+                sampler.next(200)
+                time.sleep(60)
+            except KeyboardInterrupt:
+                if time.monotonic() - sent[0] < 0.1:
+                    continue
+            expected, _ = clrs_rs.build_sampler("bridges", -1, **arguments)
+            steps = sampler.max_steps == expected.max_steps
+            found = sampler.next(1).features.inputs[1].data
+            if steps and np.array_equal(found, expected.next(1).features.inputs[1].data):
+                kept += 1
+            else:
+                lost += 1
+        print(kept, lost)
+    """)
+    kept, lost = map(int, printed.split())
+    # A busy machine may deliver a signal late.
+    assert kept >= lost, printed
 
 
 def test_an_exception_of_any_handler_ends_a_call():
-    code = HARNESS + textwrap.dedent("""
+    printed = run("""
         def handler(number, frame):
             raise TimeoutError("a handler of the user")
         signal.signal(signal.SIGALRM, handler)
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         try:
-            clrs_rs.sample("graham_scan", n=400, batch=2000)
+            while True:
+                clrs_rs.sample("graham_scan", n=800, batch=200)
         except TimeoutError as error:
             print(error)
     """)
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert found.stdout == "a handler of the user\n"
+    assert printed == "a handler of the user\n"
 
 
 def test_an_interrupt_while_attributes_are_read_stays_an_interrupt():
