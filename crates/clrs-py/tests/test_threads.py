@@ -1,9 +1,10 @@
 """Objects of the engine that several threads use at the same time. The same tests run on free-threaded Python."""
 
+import multiprocessing
+import os
 import sys
 import sysconfig
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import clrs_rs
 import numpy as np
@@ -24,13 +25,25 @@ def frequent_switches():
 def in_threads(work):
     """Results of `work(index)`, which all threads start together. A deadlock is a failure."""
     barrier = threading.Barrier(THREADS)
+    results, errors = [None] * THREADS, []
 
     def start(index):
-        barrier.wait(timeout=60)
-        return work(index)
+        try:
+            barrier.wait(timeout=60)
+            results[index] = work(index)
+        except BaseException as error:
+            errors.append(error)
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        return [future.result(timeout=120) for future in [pool.submit(start, index) for index in range(THREADS)]]
+    # The end of the process does not wait for daemons.
+    threads = [threading.Thread(target=start, args=(index,), daemon=True) for index in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive(), "a deadlock"
+    if errors:
+        raise errors[0]
+    return results
 
 
 def test_the_module_does_not_need_the_lock_of_the_interpreter():
@@ -60,7 +73,46 @@ def test_a_stream_whose_generator_was_read_gives_every_batch_once():
 def test_arrays_of_a_fixed_set_are_made_once():
     sampler, _ = clrs_rs.build_sampler("bfs", 50, seed=1, length=8)
     expected = data_of(clrs_rs.build_sampler("bfs", 50, seed=1, length=8)[0].next())
-    assert all(found == expected for found in in_threads(lambda _: data_of(sampler.next())))
+    found = in_threads(lambda _: sampler.next())
+    assert data_of(found[0]) == expected
+    assert all(batch.outputs is found[0].outputs and batch.features.inputs is found[0].features.inputs for batch in found)
+
+
+def test_batches_of_a_fixed_set_whose_arrays_were_read_are_given_once():
+    create = lambda: clrs_rs.build_sampler("dijkstra", 50, seed=1, length=8)[0]
+    # The first calls create the generator: several tries, since it takes only a moment.
+    again = create()
+    expected = sorted(data_of(again.next(4))[2] for _ in range(THREADS))
+    for _ in range(20):
+        sampler = create()
+        sampler.next()
+        assert sorted(in_threads(lambda _: data_of(sampler.next(4))[2])) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_draws_while_another_thread_draws_from_another_sampler():
+    samplers = [clrs_rs.build_sampler("floyd_warshall", -1, seed=1, length=size, track_max_steps=False)[0] for size in (4, 64)]
+    small, large = samplers
+    assert all(sampler._rng for sampler in samplers)
+    finished = threading.Event()
+
+    def draw():
+        while not finished.is_set():
+            large.next(16)
+
+    thread = threading.Thread(target=draw, daemon=True)
+    thread.start()
+    try:
+        for _ in range(5):
+            child = multiprocessing.get_context("fork").Process(target=small.next, args=(2,), daemon=True)
+            child.start()
+            child.join(60)
+            assert child.exitcode == 0, "a deadlock"
+    finally:
+        finished.set()
+        thread.join(60)
+        child.kill()
 
 
 def test_samples_traces_and_checks():

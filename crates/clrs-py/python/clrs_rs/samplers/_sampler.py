@@ -20,9 +20,6 @@ from clrs_rs.specs import SPECS, Spec
 #: Number of samples that are drawn and discarded to estimate the number of steps.
 _WARM_UP = 1000
 
-#: Held while a stream of the engine and a generator of the user are in step.
-_IN_STEP = threading.Lock()
-
 
 class Sampler(abc.ABC):
     """Draws problems, runs an algorithm on them, and returns batches.
@@ -76,6 +73,7 @@ class Sampler(abc.ABC):
           truncate_decimals: truncate real numbers of the problems to so many decimals.
           **kwargs: arguments of ``_sample_data``.
         """
+        self._lock = threading.RLock()
         self._spec = spec
         self._num_samples = _arguments.integer("num_samples", num_samples, -(2**48))
         self._algorithm = algorithm
@@ -117,6 +115,10 @@ class Sampler(abc.ABC):
         changes later batches.
         """
         batch_size = 0 if batch_size is None else _arguments.integer("batch_size", batch_size)
+        with self._lock:
+            return self._next(batch_size)
+
+    def _next(self, batch_size: int) -> Feedback:
         if not batch_size:
             if self._num_samples < 0:
                 raise BatchError("`batch_size` is required if samples are drawn by every call")
@@ -192,24 +194,36 @@ class Sampler(abc.ABC):
         if random is None:
             return self._engine.next(batch_size)
         # The user has the generator too: both continue the same stream.
-        with _IN_STEP:
-            self._engine.state = _get_state(random)
-            batch = self._engine.next(batch_size)
-            _set_state(random, self._engine.state)
+        self._engine.state = _get_state(random)
+        batch = self._engine.next(batch_size)
+        _set_state(random, self._engine.state)
         return batch
 
     def __getattr__(self, name: str) -> Any:
         """Creates what the engine has, and few users need, on access: the arrays of a fixed set and the generator."""
         engine = self.__dict__.get("_engine")
-        if name == "_rng" and engine is not None:
-            self._rng = np.random.RandomState(0)
-            _set_state(self._rng, engine.state)
-        elif name in ("_inputs", "_outputs", "_hints", "_lengths") and isinstance(engine, _core.FixedSet):
-            features, self._outputs = engine.all()
-            self._inputs, self._hints, self._lengths = features
-        else:
+        is_array = name in ("_inputs", "_outputs", "_hints", "_lengths") and isinstance(engine, _core.FixedSet)
+        if engine is None or not (name == "_rng" or is_array):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return self.__dict__[name]
+        with self._lock:
+            # Another thread may have created it meanwhile.
+            if name in self.__dict__:
+                pass
+            elif is_array:
+                features, self._outputs = engine.all()
+                self._inputs, self._hints, self._lengths = features
+            else:
+                random = np.random.RandomState(0)
+                _set_state(random, engine.state)
+                self._rng = random
+            return self.__dict__[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
 
     # -- Samplers and algorithms in Python.
 
