@@ -1,4 +1,4 @@
-"""The modern face: recipes, models in memory, run directories, evaluation, predicted trajectories."""
+"""Recipes, models in memory, run directories, evaluation, predicted trajectories."""
 
 import dataclasses
 import json
@@ -63,6 +63,57 @@ def test_a_model_trains_in_memory_and_is_evaluated():
         assert json.dumps(dataclasses.asdict(dataclasses.replace(report, trajectories=[])))
         assert report.algorithm in report._repr_html_()
     assert "pgn" in repr(model) and "net/mpnn_aggr_clrs_processor/linear" in model.params
+
+
+def test_validations_of_the_user_do_not_count_for_the_patience():
+    model = clrs_rs.Model("bfs", patience=3, **SMALL)
+    scores = [model.validate().score for _ in range(5)]
+    assert len(set(scores)) == 1
+    assert (model.train(steps=1).reason, model.step) == ("completed", 1)
+
+
+def test_an_interrupted_validation_is_repeated_before_the_next_step(monkeypatch):
+    model, events = clrs_rs.Model("bfs", **SMALL), []
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "validate", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.train(steps=9)
+    assert model.step == 3
+    model.train(steps=1, callback=events.append)
+    assert [(type(event), event.step) for event in events] == [
+        (clrs_rs.ValidationReport, 3), (clrs_rs.StepReport, 4), (clrs_rs.ValidationReport, 4),
+    ]  # fmt: skip
+
+
+def test_the_best_model_and_snapshots_are_of_the_step_they_claim(monkeypatch):
+    """As if another thread took a step meanwhile."""
+    model = clrs_rs.Model("bfs", **SMALL)
+    stale = model.snapshot()
+    model.train_step()
+    model._snapshot = stale
+    assert model.snapshot().step == 1
+
+    trainer = model._trainer
+
+    class Racing:
+        steps = property(lambda self: trainer.steps)
+        snapshot, step = trainer.snapshot, trainer.step
+
+        def validate(self):
+            report = trainer.validate()
+            trainer.step()
+            return report
+
+    model._trainer = Racing()
+    assert not model.validate().is_best
+    with pytest.raises(errors.ModelError, match="has not been validated"):
+        model.best()
+    model._trainer = trainer
+    assert model.validate().is_best and model.best().step == 2
 
 
 def test_a_model_predicts_batches_of_a_sampler():

@@ -233,6 +233,7 @@ class Model:
         self._best: tuple[int, float] | None = None
         self._best_model: TrainedModel | None = None
         self._validations_since_best = 0
+        self._pending_validation = False
         self._snapshot: TrainedModel | None = None
 
     def __repr__(self) -> str:
@@ -251,18 +252,21 @@ class Model:
 
     def train_step(self) -> StepReport:
         """Takes one training step: an update for every algorithm."""
-        self._snapshot = None
-        return _step_report(self._trainer.step())
+        try:
+            return _step_report(self._trainer.step())
+        finally:
+            self._snapshot = None
 
     def validate(self) -> ValidationReport:
         """Evaluates the current parameters on the validation sets. :meth:`best` is the model with the best score."""
         report = _validation_report(self._trainer.validate(), is_best=False)
-        is_best = self._best is None or report.score > self._best[1]
-        if is_best:
-            self._best, self._best_model, self._validations_since_best = (report.step, report.score), self.snapshot(), 0
-        else:
-            self._validations_since_best += 1
-        return dataclasses.replace(report, is_best=is_best)
+        if self._best is None or report.score > self._best[1]:
+            snapshot = self.snapshot()
+            # Otherwise another thread has taken a step since, and the parameters do not exist any more.
+            if snapshot.step == report.step:
+                self._best, self._best_model, self._validations_since_best = (report.step, report.score), snapshot, 0
+                return dataclasses.replace(report, is_best=True)
+        return report
 
     def train(self, steps: int | None = None, callback: Callback | None = None) -> TrainReport:
         """Takes training steps, by default up to the ``steps`` of the recipe, and validates every ``eval_every`` of them.
@@ -274,18 +278,27 @@ class Model:
         """
         _arguments.callback(callback)
         last = self.recipe["steps"] if steps is None else self.step + _arguments.integer("steps", steps)
-        reason = "early_stopping" if self._is_out_of_patience() else "completed"
-        while self.step < last and reason == "completed":
+        is_stopped = self._pending_validation and self._validate_in_training(callback)
+        while self.step < last and not (is_stopped or self._is_out_of_patience()):
             report = self.train_step()
             is_stopped = callback is not None and _arguments.is_false(callback(report))
             if report.step == last or report.step % self.recipe["eval_every"] == 0:
-                validation = self.validate()
-                is_stopped = (callback is not None and _arguments.is_false(callback(validation))) or is_stopped
-                if self._is_out_of_patience():
-                    reason = "early_stopping"
-            if is_stopped and reason == "completed" and self.step < last:
-                reason = "stopped"
+                is_stopped = self._validate_in_training(callback) or is_stopped
+        if self._is_out_of_patience():
+            reason = "early_stopping"
+        else:
+            reason = "stopped" if is_stopped and self.step < last else "completed"
         return TrainReport(reason, self.step, self._best)
+
+    def _validate_in_training(self, callback: Callback | None) -> bool:
+        """A validation that counts for the patience. Returns whether the callback stops the training."""
+        self._pending_validation = True
+        report = self.validate()
+        # Not after Ctrl-C: the next training then starts with this validation.
+        self._pending_validation = False
+        if not report.is_best:
+            self._validations_since_best += 1
+        return callback is not None and _arguments.is_false(callback(report))
 
     def _is_out_of_patience(self) -> bool:
         patience: int = self.recipe["patience"]
@@ -299,9 +312,11 @@ class Model:
 
     def snapshot(self) -> TrainedModel:
         """The model with its current parameters."""
-        if self._snapshot is None:
-            self._snapshot = TrainedModel(self._trainer.snapshot())
-        return self._snapshot
+        snapshot = self._snapshot
+        # Other threads may take steps at any time.
+        if snapshot is None or snapshot.step != self.step:
+            snapshot = self._snapshot = TrainedModel(self._trainer.snapshot())
+        return snapshot
 
     def predict(self, batch: Any, algorithm: str | None = None) -> dict[str, DataPoint]:
         """See :meth:`TrainedModel.predict`."""
