@@ -28,6 +28,7 @@ mod exceptions {
     import_exception!(clrs_rs.errors, InvalidProblemError);
     import_exception!(clrs_rs.errors, MissingFileError);
     import_exception!(clrs_rs.errors, OptionError);
+    import_exception!(clrs_rs.errors, SampleError);
     import_exception!(clrs_rs.errors, ScoreError);
     import_exception!(clrs_rs.errors, StoreError);
     import_exception!(clrs_rs.errors, TextError);
@@ -138,6 +139,7 @@ impl From<Error> for PyErr {
                 let text = format!("not a problem of this algorithm: {}", json_error_in_python(&error.to_string()));
                 exceptions::InvalidProblemError::new_err(text)
             }
+            Error::Sample(SampleError::InvalidProblem(InvalidProblem::NotSampled(_))) => exceptions::SampleError::new_err(text),
             Error::Sample(SampleError::InvalidProblem(_)) => exceptions::InvalidProblemError::new_err(text),
             Error::Sample(SampleError::Option(_)) | Error::UnknownVersion(_) | Error::UnknownSplit(_) => {
                 exceptions::OptionError::new_err(text)

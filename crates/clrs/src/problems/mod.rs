@@ -50,6 +50,8 @@ pub enum InvalidProblem {
     Column(#[from] ColumnError),
     #[error("{0}")]
     Rule(String),
+    #[error("{0}")]
+    NotSampled(String),
 }
 
 /// The problem type of an algorithm.

@@ -62,7 +62,7 @@ impl DiskPoints {
             }
         }
         let attempts = self.collinearity_resampling_attempts;
-        Err(InvalidProblem::Rule(format!(
+        Err(InvalidProblem::NotSampled(format!(
             "no sample of {size} points without three collinear ones in {attempts} attempts; use fewer points"
         )))
     }
