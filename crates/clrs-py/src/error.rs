@@ -51,7 +51,7 @@ pub(crate) enum Error {
     DataPoint { name: String, reason: String },
     #[error("expected {expected}, found {found}")]
     NotData { expected: &'static str, found: String },
-    #[error("`{name}` must be a number, a text or a list of numbers, not {found}")]
+    #[error("`{name}` must be a number, a str or a list of numbers, not {found}")]
     OptionType { name: String, found: String },
     #[error(transparent)]
     Score(#[from] ScoreError),
@@ -177,10 +177,13 @@ fn json_error_in_python(message: &str) -> String {
     }
     let mismatch = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     let Some((found, expected)) = mismatch.and_then(|rest| rest.split_once(", expected ")) else { return message.into() };
-    let expected = match expected {
+    let count = expected.strip_prefix("an array of length ").or_else(|| expected.strip_prefix("a tuple of size "));
+    let list = count.map(|count| format!("a list of {count} elements"));
+    let expected = match list.as_deref().unwrap_or(expected) {
         "a sequence" => "a list",
         "f64" => "a number",
-        "usize" | "u32" | "u64" => "an integer that is not negative",
+        "u32" => "an integer from 0 to 4294967295",
+        "usize" | "u64" => "an integer that is not negative",
         "a string" => "a str",
         "a map" => "a dict",
         other if other.starts_with("struct ") => "a dict",

@@ -3,7 +3,7 @@
 use clrs::{Array, Batch, score};
 use pyo3::prelude::*;
 
-use crate::convert::{DataPoint, DataPoints, Lengths, batch};
+use crate::convert::{DataPoint, DataPoints, Lengths, batch, type_name};
 use crate::error::Error;
 use crate::parallel::detached;
 
@@ -36,13 +36,14 @@ fn by_name(points: &[DataPoint]) -> Vec<(&str, &Array)> {
     points.iter().map(|point| (&*point.name, &point.array)).collect()
 }
 
-/// Predictions are of the same location and type as the truth: a score of anything else has no meaning.
+/// Predictions are of the same location and type as the truth: a score of anything else has no meaning. The number of classes is
+/// part of the shape, which the scores check.
 fn ensure_same_types(truth: &Batch, predictions: &[DataPoint]) -> Result<(), Error> {
     for point in predictions {
-        let probe = truth.spec.get(&point.name);
-        if let Some(probe) = probe.filter(|probe| (probe.location, probe.kind) != (point.location, point.kind)) {
-            let describe = |location: clrs::Location, kind| format!("{} {}", location.name(), crate::convert::type_name(kind));
-            let (expected, found) = (describe(probe.location, probe.kind), describe(point.location, point.kind));
+        let describe = |location: clrs::Location, kind| format!("{} {}", location.name(), type_name(kind));
+        let found = describe(point.location, point.kind);
+        let expected = truth.spec.get(&point.name).map(|probe| describe(probe.location, probe.kind));
+        if let Some(expected) = expected.filter(|expected| *expected != found) {
             return Err(Error::Prediction { name: point.name.clone(), expected, found });
         }
     }

@@ -1,6 +1,7 @@
 """What the tests share: dm-clrs, and exact comparisons with it."""
 
 import os
+import re
 import warnings
 
 # TensorFlow, which dm-clrs imports, is talkative.
@@ -14,6 +15,13 @@ import pytest
 ROUNDED = {(algorithm, probe) for algorithm in ("graham_scan", "jarvis_march") for probe in ("x", "y", "atans")}
 
 ALGORITHMS = list(clrs_rs.SPECS)
+
+#: Words of the libraries between Python and the engine, which mean nothing to users.
+FOREIGN = re.compile(
+    r"argument '|invalid type|invalid value:|at line \d|missing field|trailing characters|expected an? (array|tuple) of|"
+    r"cannot be interpreted|can't convert|cannot be converted|object cannot be|is not an instance of|failed to extract|unwrap|"
+    r"panicked|__\w+__|has no attribute"
+)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import math
 import pathlib
-import re
 
 import clrs_rs
 import numpy as np
@@ -10,12 +9,7 @@ import pytest
 
 from clrs_rs import errors
 
-#: Words of the libraries between Python and the engine, which mean nothing to users.
-FOREIGN = re.compile(
-    r"argument '|invalid type|invalid value:|at line \d|missing field|trailing characters|expected an? (array|tuple) of|cannot be interpreted|can't convert|cannot be converted|"
-    r"object cannot be|is not an instance of|failed to extract|unwrap|panicked|__\w+__|has no attribute"
-)
-
+from conftest import FOREIGN
 
 @pytest.fixture(scope="module")
 def batch():
@@ -45,6 +39,9 @@ def raises(kinds, message, call):
     assert not FOREIGN.search(text), text
 
 
+MATCHING = clrs_rs.trace("bipartite_matching", n=4).problem
+DEADLINE = {"weight": [0.5], "deadline": [2**40]}
+
 #: Class, message, call.
 ARGUMENTS = [
     (NotImplementedError, "unknown algorithm `bsf`; did you mean `bfs`", lambda: clrs_rs.sample("bsf")),
@@ -57,7 +54,7 @@ ARGUMENTS = [
     (ValueError, "`seed` must be from 0 to", lambda: clrs_rs.sample("bfs", seed=2**40)),
     (MemoryError, "more than the memory limit", lambda: clrs_rs.sample("floyd_warshall", n=64, batch=10**9)),
     (ValueError, "more than the limit of 4 GB", lambda: clrs_rs.sample("floyd_warshall", n=1000)),
-    (TypeError, "`p` must be a number, a text or a list of numbers, not dict", lambda: clrs_rs.sample("bfs", p={})),
+    (TypeError, "`p` must be a number, a str or a list of numbers, not dict", lambda: clrs_rs.sample("bfs", p={})),
     (ValueError, "p", lambda: clrs_rs.sample("bfs", p=[math.nan])),
     (TypeError, "bfs has no option `q`", lambda: clrs_rs.sample("bfs", q=1)),
     (TypeError, "`name` must be a str, not None", lambda: clrs_rs.build_sampler(None, 3, length=4)),
@@ -81,6 +78,14 @@ ARGUMENTS = [
     (ValueError, "it has no `extra`, but `weights` and `source`$", lambda: clrs_rs.trace("bfs", {"weights": [[0]], "source": 0, "extra": 1})),
     (ValueError, "a list has too many elements$", lambda: clrs_rs.trace("graham_scan", {"points": [[0, 0, 0]]})),
     (ValueError, "expected a list of 2 elements, found one of 1$", lambda: clrs_rs.trace("graham_scan", {"points": [[0]]})),
+    (ValueError, "expected a list of 2 elements, found 0.5$", lambda: clrs_rs.trace("graham_scan", {"points": [0.5]})),
+    (ValueError, "expected a list of 2 elements, found 3$", lambda: clrs_rs.trace("bipartite_matching", MATCHING | {"edges": [3]})),
+    (ValueError, "expected an integer from 0 to 4294967295, found 1099511627776$", lambda: clrs_rs.trace("task_scheduling", DEADLINE)),
+    (TypeError, r"`algorithm` must be a str, not list", lambda: clrs_rs.trace([], {})),
+    (TypeError, r"`replace` must be True or False", lambda: clrs_rs.sample("bfs", 4, 1).save("never", "train", np.zeros(2))),
+    (TypeError, r"`hints` must be True or False", lambda: clrs_rs.text.sample("bfs", 4, 1, hints=np.zeros(2))),
+    (TypeError, r"`hints` must be True or False", lambda: clrs_rs.text.format(clrs_rs.sample("bfs", 4, 1)[0], hints=np.zeros(2))),
+    (RuntimeError, "no sample of 64 points without three", lambda: clrs_rs.sample("graham_scan", 64, 1, truncate_decimals=1)),
     (ValueError, "not finite", lambda: clrs_rs.trace("insertion_sort", {"key": [math.nan]})),
     (ValueError, "object is not an array or a number", lambda: clrs_rs.trace("insertion_sort", {"key": object()})),
     (ValueError, "", lambda: clrs_rs.trace("insertion_sort", {"key": []})),
@@ -110,7 +115,7 @@ ARGUMENTS = [
     (TypeError, r"`algos_and_lengths\['bfs'\]` must be a list of sizes, not 4", lambda: clrs_rs.text.generator({"bfs": 4})),
     (ValueError, "", lambda: clrs_rs.text.generator({})),
     (ValueError, "unknown recipe `papr-2022`", lambda: clrs_rs.recipe("papr-2022")),
-    (TypeError, "`hidden` must be a text, a number or a list of them, not dict", lambda: clrs_rs.recipe(hidden={})),
+    (TypeError, "`hidden` must be a str, a number or a list of them, not dict", lambda: clrs_rs.recipe(hidden={})),
     (ValueError, "hidden", lambda: clrs_rs.recipe(hidden="many")),
     (ValueError, "hidden", lambda: clrs_rs.recipe(hidden=-3)),
     (ValueError, "learning_rate", lambda: clrs_rs.recipe(learning_rate=math.nan)),
@@ -179,12 +184,28 @@ def test_batches_of_models(batch, model, trained, tmp_path):
     raises(TypeError, "`feedback` must be a Feedback, not None", lambda: model.feedback(0, None))
     raises(TypeError, "`features` must be Features, not 3", lambda: model.predict(0, 3))
     raises(TypeError, "`feedback.outputs` must be a list of DataPoints, not 3", lambda: model.feedback(0, batch._replace(outputs=3)))
-    raises(TypeError, "expected a DataPoint, found int", lambda: model.feedback(0, batch._replace(outputs=[3])))
+    for call in (
+        lambda damaged: model.feedback(0, damaged),
+        lambda damaged: clrs_rs.models.BaselineModel(clrs_rs.SPECS["bfs"], damaged, network()[2]),
+        lambda damaged: next(clrs_rs.process_permutations(clrs_rs.SPECS["bfs"], iter([damaged]), True)[1]),
+        lambda damaged: next(clrs_rs.process_random_pos(iter([damaged]), np.random.RandomState(0))),
+    ):
+        raises(TypeError, r"outputs\[0\]` must be a DataPoint, not 3", lambda: call(batch._replace(outputs=[3])))
+    raises(TypeError, "`feedback.outputs` must be a list of DataPoints, not", lambda: model.feedback(0, batch._replace(outputs=iter([]))))
     for key in ({"seed": 1}, "1", 1.5):
         raises(TypeError, "`rng_key` must be a key of JAX, an integer or a generator", lambda: model.feedback(key, batch))
     raises(ValueError, "the output `pi` is missing", lambda: model.feedback(0, batch._replace(outputs=[])))
     chunk = next(clrs_rs.chunkify(iter([batch] * 9), 3))
     raises(TypeError, "chunks are for BaselineModelChunked", lambda: model.feedback(0, chunk))
+    for call in (
+        lambda: model.predict(0, chunk.features),
+        lambda: trained.predict(chunk.features),
+        lambda: trained.predict(chunk),
+        lambda: clrs_rs.Samples.from_feedback("bfs", chunk),
+        lambda: next(clrs_rs.chunkify(iter([chunk]), 2)),
+        lambda: next(clrs_rs.process_pred_as_input({}, iter([chunk]))[1]),
+    ):
+        raises(TypeError, "chunk", call)
     lengths = batch._replace(features=features._replace(lengths="text"))
     raises(ValueError, "`lengths`", lambda: model.feedback(0, lengths))
     raises(ValueError, "`algorithm_index` must be from 0 to 0", lambda: model.feedback(0, batch, 3))
@@ -202,6 +223,15 @@ def test_batches_of_models(batch, model, trained, tmp_path):
     raises(OSError, "", lambda: model.save_model("file/model.pkl"))
     raises(TypeError, "`batch` must be Features", lambda: trained.predict(3))
     raises(ValueError, "dfs", lambda: trained.predict(batch, "dfs"))
+    raises(TypeError, "`algorithm` must be a str, not 3", lambda: trained.predict(batch, 3))
+    raises(TypeError, "`options` must be a dict, not 3", lambda: trained.evaluate(sizes=[4], options=3))
+    for name in ("hints", "reuse"):
+        raises(TypeError, f"`{name}` must be True or False, not ndarray", lambda: trained.evaluate(sizes=[4], **{name: np.zeros(2)}))
+    for name in ("return_hints", "return_all_outputs"):
+        raises(TypeError, f"`{name}` must be True or False, not ndarray", lambda: model.predict(0, features, **{name: np.zeros(2)}))
+    for name in ("encode_hints", "decode_hints", "use_lstm", "freeze_processor"):
+        flags = {name: np.zeros(2)}
+        raises(TypeError, f"`{name}` must be True or False, not ndarray", lambda: clrs_rs.models.BaselineModel(*network(), **flags))
     raises(ValueError, r"`sizes\[0\]` must be at least 1", lambda: trained.evaluate(sizes=[0]))
     raises(TypeError, "`sizes` must be a list of sizes, not 4", lambda: trained.evaluate(sizes=4))
     raises(ValueError, "`steps` must be 'oracle', 'max' or 'fixpoint'", lambda: trained.evaluate(sizes=[4], steps="all"))
@@ -249,9 +279,10 @@ def test_every_exception_inherits_from_what_others_raise():
 
 
 def test_arrays_that_do_not_fit_into_memory_are_refused(tmp_path):
-    raises(MemoryError, "GB", lambda: clrs_rs.sample("bfs", n=64, batch=4).feedback([0] * 10**6))
+    # More than the memory of any machine: those that fit would be allocated.
+    raises(MemoryError, "GB", lambda: clrs_rs.sample("floyd_warshall", n=64, batch=4).feedback([0] * 10**6))
     stream, _ = clrs_rs.build_sampler("floyd_warshall", -1, seed=1, length=128, track_max_steps=False)
-    raises(MemoryError, "GB", lambda: stream.next(4096))
+    raises(MemoryError, "GB", lambda: stream.next(10**9))
     stream, _ = clrs_rs.build_sampler("bfs", -1, seed=1, length=6)
     before, stream.max_steps = stream.max_steps, 10**13
     raises(MemoryError, "GB", lambda: stream.next(1))

@@ -2,11 +2,12 @@
 
 import itertools
 import math
-import re
 
 import clrs_rs
 import numpy as np
 import pytest
+
+from conftest import FOREIGN
 
 ANYTHING = [
     None, True, -1, 0, 3, 2**31, 2**63, 2**70, -0.5, math.nan, math.inf, "", "x", "\0", b"bfs", [], [1], {}, {"x": 1},
@@ -19,13 +20,6 @@ ARRAYS = [
     np.array([["text"] * 6] * 4), np.array([[None] * 6] * 4), np.zeros((4, 6, 6)), np.ones((4, 6, 6)), np.ones((9, 4, 6)),
     np.full((9, 4, 6), 99), np.full((9, 4, 6), 0.5), np.zeros((4, 6))[::-1, ::2], np.zeros((6, 4)).T, "text", None, [[1], [2, 3]],
 ]  # fmt: skip
-
-
-#: Words of the libraries between Python and the engine, which mean nothing to users.
-FOREIGN = re.compile(
-    r"argument '|invalid type|invalid value:|at line \d|missing field|cannot be interpreted|can't convert|cannot be converted|"
-    r"object cannot be|is not an instance of|failed to extract|unwrap|panicked"
-)
 
 
 def attempt(call, *arguments, **named):

@@ -121,6 +121,9 @@ def test_predictions_that_cannot_be_scored_are_errors(clrs):
     short = clrs_rs.DataPoint("pi", "node", "pointer", pi.data[:2])
     with pytest.raises(clrs_rs.errors.ScoreError, match="has shape"):
         clrs_rs.evaluate(truth.outputs, {"pi": short})
+    classes = [clrs_rs.DataPoint("phase", "graph", "categorical", np.eye(count)[:2]) for count in (2, 3)]
+    with pytest.raises(clrs_rs.errors.ScoreError, match="`phase` has shape"):
+        clrs_rs.evaluate(classes[:1], {"phase": classes[1]})
     with pytest.raises(clrs_rs.errors.DataPointError, match="`soft_pointer` is not a supported type"):
         clrs_rs.evaluate(truth.outputs, {"pi": clrs_rs.DataPoint("pi", "node", "soft_pointer", pi.data)})
 

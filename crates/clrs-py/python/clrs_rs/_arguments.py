@@ -3,7 +3,7 @@
 import math
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ def text(name: str, value: Any) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ArgumentError(f"`{name}` must be a text, and has a character that no text has") from None
+        raise ArgumentError(f"`{name}` is a str with a character that no text has") from None
     return value
 
 
@@ -138,27 +138,38 @@ def callback(value: Any) -> None:
         raise ArgumentTypeError(f"`callback` must be a function, not {describe(value)}")
 
 
-def feedback(value: Any, name: str = "feedback") -> Any:
+def feedback(value: Any, name: str = "feedback", chunked: bool = True) -> Any:
     """A ``Feedback``, of this package or another: an object with features, which have inputs and hints, and outputs."""
     if not (hasattr(value, "features") and hasattr(value, "outputs")):
         raise ArgumentTypeError(f"`{name}` must be a Feedback, not {describe(value)}")
-    features(value.features, f"{name}.features")
+    features(value.features, f"{name}.features", chunked)
     _points(f"{name}.outputs", value.outputs)
     return value
 
 
-def features(value: Any, name: str = "features") -> Any:
-    """``Features``, chunked or not, of this package or another."""
+def features(value: Any, name: str = "features", chunked: bool = True) -> Any:
+    """``Features`` of this package or another; those of chunks, which have no lengths, only if they may be ``chunked``."""
     if not (hasattr(value, "inputs") and hasattr(value, "hints")):
         raise ArgumentTypeError(f"`{name}` must be Features, not {describe(value)}")
     for stage in ("inputs", "hints"):
         _points(f"{name}.{stage}", getattr(value, stage))
+    if not (chunked or hasattr(value, "lengths")):
+        raise ArgumentTypeError(f"`{name}` has no lengths: it must be that of a batch, not of a chunk")
     return value
 
 
 def _points(name: str, value: Any) -> None:
-    if not isinstance(value, Iterable):
+    # An iterator would be used up here.
+    if not isinstance(value, Iterable) or isinstance(value, Iterator):
         raise ArgumentTypeError(f"`{name}` must be a list of DataPoints, not {describe(value)}")
+    for index, point in enumerate(value):
+        if not is_point(point):
+            raise ArgumentTypeError(f"`{name}[{index}]` must be a DataPoint, not {describe(point)}")
+
+
+def is_point(value: Any) -> bool:
+    """Whether something has the attributes of a ``DataPoint``."""
+    return all(hasattr(value, attribute) for attribute in ("name", "location", "type_", "data"))
 
 
 def known(function: str, names: Iterable[str], expected: Sequence[str]) -> None:

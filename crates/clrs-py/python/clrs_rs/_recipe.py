@@ -115,7 +115,7 @@ def _field(name: str, value: Any) -> str:
         return str(value)
     if isinstance(value, os.PathLike):
         return _arguments.path(name, value)
-    raise ArgumentTypeError(f"`{name}` must be a text, a number or a list of them, not {_arguments.describe(value)}")
+    raise ArgumentTypeError(f"`{name}` must be a str, a number or a list of them, not {_arguments.describe(value)}")
 
 
 #: Name of a shipped recipe, a TOML file, a recipe, or the defaults.

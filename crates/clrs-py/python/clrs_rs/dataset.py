@@ -128,7 +128,8 @@ def chunkify(dataset: Iterator[Feedback], chunk_length: int) -> Iterator[Feedbac
     chunks = _core.Chunks(_arguments.integer("chunk_length", chunk_length, 1))
     if not isinstance(dataset, Iterable):
         raise ArgumentTypeError(f"`dataset` must be an iterator over Feedback, not {_arguments.describe(dataset)}")
-    for features, outputs in map(_arguments.feedback, dataset):
+    for feedback in dataset:
+        features, outputs = _arguments.feedback(feedback, chunked=False)
         chunks.push(features.inputs, features.hints, outputs, features.lengths)
         while (chunk := chunks.next()) is not None:
             inputs, hints, is_first, is_last, chunk_outputs = chunk

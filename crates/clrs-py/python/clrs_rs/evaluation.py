@@ -39,7 +39,7 @@ def _points(predictions: Result) -> list[DataPoint]:
         raise ArgumentTypeError(f"predictions must be a dict of DataPoints by name, not {_arguments.describe(predictions)}")
     points = []
     for name, point in predictions.items():
-        if not all(hasattr(point, attribute) for attribute in ("name", "location", "type_", "data")):
+        if not _arguments.is_point(point):
             raise ArgumentTypeError(
                 f"the prediction of `{name}` must be a DataPoint, not {_arguments.describe(point)}; "
                 "`decoders.postprocess` turns logits into data points"

@@ -41,7 +41,7 @@ class ProcessorFactory:
             raise ArgumentError(f"`{self.kind}` needs nb_triplet_fts of at least 1, not {self.nb_triplet_fts}")
         return {
             "processor": self.kind,
-            "layer_norm": bool(self.use_ln),
+            "layer_norm": _arguments.flag("use_ln", self.use_ln),
             # Ignored by processors without triplets or attention.
             "triplet_features": max(1, self.nb_triplet_fts),
             "heads": 1 if self.nb_heads is None else self.nb_heads,

@@ -119,9 +119,10 @@ def check(algorithm: str, problem: Mapping[str, Any], output: Mapping[str, Any])
 
 def _solve(algorithm: str, problem: Mapping[str, Any]) -> "Sample":
     """Runs an algorithm of the engine or in Python."""
+    algorithm = _arguments.text("algorithm", algorithm)
     _arguments.mapping("problem", problem)
     if algorithm not in samplers.SAMPLERS or _is_native(algorithm):
-        return Samples(_core.record(_arguments.text("algorithm", algorithm), problem_json(problem)))[0]
+        return Samples(_core.record(algorithm, problem_json(problem)))[0]
     function = getattr(algorithms, algorithm)
     arguments = {name: np.asarray(value) if isinstance(value, (list, tuple)) else value for name, value in problem.items()}
     try:
@@ -150,7 +151,7 @@ class Samples(Sequence["Sample"]):
     @classmethod
     def from_feedback(cls, algorithm: str, feedback: Feedback) -> "Samples":
         """The samples of a batch, of any algorithm."""
-        features, outputs = _arguments.feedback(feedback)
+        features, outputs = _arguments.feedback(feedback, chunked=False)
         _arguments.text("algorithm", algorithm)
         return cls(_core.Samples.from_feedback(algorithm, features.inputs, features.hints, outputs, features.lengths))
 
@@ -195,7 +196,7 @@ class Samples(Sequence["Sample"]):
     def save(self, directory: str | os.PathLike[str], split: str, replace: bool = False) -> Path:
         """Writes the set ``ALGORITHM_SPLIT`` of the store, and returns its path."""
         path = _arguments.path("directory", directory)
-        return Path(self._samples.write(path, _arguments.text("split", split), bool(replace)))
+        return Path(self._samples.write(path, _arguments.text("split", split), _arguments.flag("replace", replace)))
 
     def _index(self, name: str, index: Any) -> int:
         """An index of a sample; negative ones count from the end."""

@@ -50,6 +50,7 @@ def train(
         callback: Called after every step and every validation.
         resume: Whether to resume the run in ``out``, with its own recipe.
     """
+    resume = _arguments.flag("resume", resume)
     if resume and (recipe is not None or fields):
         raise RecipeError("a run is resumed with its own recipe: give no recipe and no fields")
     _arguments.callback(callback)
@@ -126,7 +127,7 @@ class TrainedModel:
         if hasattr(batch, "features"):
             points: _core._Batch = _batch(batch)
         else:
-            _arguments.features(batch, "batch")
+            _arguments.features(batch, "batch", chunked=False)
             points = (batch.inputs, batch.hints, None, batch.lengths)
         found = self._engine.predict(self._algorithm(algorithm), points)
         return {name: DataPoint(name, location, type_, data) for name, location, type_, data in found}
@@ -173,12 +174,14 @@ class TrainedModel:
         indices = _arguments.items("trajectories", trajectories, _arguments.integer, "a list of indices of samples")
         settings = (
             _arguments.choice("steps", steps, ("oracle", "max", "fixpoint")),
-            _arguments.integer("batch_size", batch_size, 1), bool(hints), indices, bool(reuse),
+            _arguments.integer("batch_size", batch_size, 1),
+            _arguments.flag("hints", hints), indices, _arguments.flag("reuse", reuse),
         )  # fmt: skip
         if not sizes or data is not None or split is not None:
             data = None if data is None else _arguments.path("data", data)
             sets.append({"data": data, "split": _arguments.text("split", "test" if split is None else split)})
-        sampled = {"count": count, "seed": _arguments.seed(4 if seed is None else seed), "options": dict(options or {})}
+        given_options = dict(_arguments.mapping("options", {} if options is None else options))
+        sampled = {"count": count, "seed": _arguments.seed(4 if seed is None else seed), "options": given_options}
         sets += [{"size": size} | sampled for size in sizes]
         return [self._evaluate(algorithm, chosen_set, *settings) for algorithm in chosen for chosen_set in sets]
 
@@ -199,7 +202,7 @@ class TrainedModel:
             if len(self.algorithms) != 1:
                 raise RecipeError(f"the model has several algorithms; name one of {', '.join(self.algorithms)}")
             return self.algorithms[0]
-        return algorithm
+        return _arguments.text("algorithm", algorithm)
 
 
 #: Keyword arguments of :meth:`TrainedModel.evaluate`.

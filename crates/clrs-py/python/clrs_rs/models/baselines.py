@@ -88,6 +88,7 @@ class BaselineModel(Model):
         debug: bool = False,
     ) -> None:
         super().__init__(spec)
+        encode_hints, decode_hints = _arguments.flag("encode_hints", encode_hints), _arguments.flag("decode_hints", decode_hints)
         if encode_hints and not decode_hints:
             raise ModelError("`encode_hints=True`, `decode_hints=False` is invalid.")
         _arguments.choice("hint_repred_mode", hint_repred_mode, _HINT_REPRED_MODES)
@@ -109,11 +110,11 @@ class BaselineModel(Model):
         self._config = processor_factory._config() | {
             "hidden": _arguments.integer("hidden_dim", hidden_dim, 1),
             "message_steps": _arguments.integer("nb_msg_passing_steps", nb_msg_passing_steps, 1),
-            "hint_mode": _HINT_MODES[bool(encode_hints), bool(decode_hints)],
+            "hint_mode": _HINT_MODES[encode_hints, decode_hints],
             "feedback": hint_repred_mode,
             "teacher_forcing": _arguments.number("hint_teacher_forcing", hint_teacher_forcing),
             "init": _arguments.choice("encoder_init", encoder_init, _ENCODER_INITS),
-            "lstm": bool(use_lstm),
+            "lstm": _arguments.flag("use_lstm", use_lstm),
             "dropout": _arguments.number("dropout_prob", dropout_prob),
         }
         probes = [
@@ -122,7 +123,8 @@ class BaselineModel(Model):
         ]
         rate, max_norm = _arguments.number("learning_rate", learning_rate), _arguments.number("grad_clip_max_norm", grad_clip_max_norm)
         self._clips = max_norm != 0.0
-        self._engine = _core.Model(probes, json.dumps(self._config), rate, max_norm, bool(freeze_processor))
+        is_frozen = _arguments.flag("freeze_processor", freeze_processor)
+        self._engine = _core.Model(probes, json.dumps(self._config), rate, max_norm, is_frozen)
         self._is_initialized = False
 
     def __repr__(self) -> str:
@@ -195,9 +197,11 @@ class BaselineModel(Model):
             after every step.
         """
         task = self._task(algorithm_index)
-        _arguments.features(features)
+        _arguments.features(features, chunked=False)
         batch = (features.inputs, features.hints, None, features.lengths)
-        outputs, hints, hidden = self._engine.predict(task, batch, return_hints, return_all_outputs, self.debug)
+        flags = {"return_hints": return_hints, "return_all_outputs": return_all_outputs, "debug": self.debug}
+        chosen = (_arguments.flag(name, value) for name, value in flags.items())
+        outputs, hints, hidden = self._engine.predict(task, batch, *chosen)
         spec = self._spec[task]
         predictions = {name: DataPoint(name, spec[name][1], spec[name][2], data) for name, data in outputs}
         steps = [dict(zip((name for name, _ in hints), rows)) for rows in zip(*(logits for _, logits in hints))] or None

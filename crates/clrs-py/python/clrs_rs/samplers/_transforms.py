@@ -46,7 +46,7 @@ def process_pred_as_input(spec: Spec, sample_iterator: Iterator[Feedback]) -> tu
 
 
 def _pred_as_input(feedback: Feedback) -> Feedback:
-    features = _arguments.feedback(feedback).features
+    features = _arguments.feedback(feedback, chunked=False).features
     moved = [point for point in features.hints if point.name == "pred_h"]
     if not moved:
         return feedback

@@ -218,7 +218,7 @@ def generator(
 def _layout(format: Any, hints: Any, decimals: Any) -> tuple[str, bool, int | None]:
     """Format, traces and decimals, for the engine."""
     decimals = None if decimals is None else _arguments.integer("decimals", decimals, 0, 300)
-    return _arguments.text("format", format), bool(hints), decimals
+    return _arguments.text("format", format), _arguments.flag("hints", hints), decimals
 
 
 def _rows(engine: _core.TextGenerator, num_samples: int | None, use_hints: bool) -> Iterator[Row]:
@@ -298,7 +298,8 @@ def format(
         if not (isinstance(value, Sample) or (name == "predicted" and value is None)):
             raise ArgumentTypeError(f"`{name}` must be a Sample, not {_arguments.describe(value)}")
     other = None if predicted is None else (predicted._samples, predicted._index)
-    return Example(*_core.format_text(sample._samples, sample._index, _arguments.text("format", format), bool(hints), other))
+    layout = (_arguments.text("format", format), _arguments.flag("hints", hints))
+    return Example(*_core.format_text(sample._samples, sample._index, *layout, other))
 
 
 def parse(question: str, reference: str | None = None) -> Task:
