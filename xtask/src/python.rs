@@ -38,7 +38,9 @@ pub(crate) fn test(tests: &[String]) -> Result<()> {
     run(python().args(["-m", "mypy", "--cache-dir", "target/mypy", "--package", "clrs_rs"]))?;
     run(python().args(["-m", "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "clrs_rs._core"]))?;
     run(pytest().arg("crates/clrs-py/tests"))?;
-    run(pytest().args(["--doctest-modules", "--pyargs", "clrs_rs"]))
+    // Modules of `_src` raise when they are imported: what they stand for does not exist here.
+    let missing = package.join("clrs_rs/_src/[!_]*.py");
+    run(pytest().arg("--doctest-modules").arg("--ignore-glob").arg(missing).args(["--pyargs", "clrs_rs"]))
 }
 
 /// Builds the wheel and installs it. Returns the folder that contains the package.

@@ -5,6 +5,7 @@ import importlib.metadata
 import multiprocessing
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import tomllib
 import warnings
 
 import clrs_rs
+import clrs_rs.__main__
 import numpy as np
 import pytest
 
@@ -31,9 +33,16 @@ def test_the_import_needs_numpy_alone():
 
 
 def test_the_import_is_fast():
-    """At most 100 ms beyond NumPy's: of the processor, in the best of a few tries, since others may compete for the machine."""
-    code = "import time, numpy; start = time.process_time(); import clrs_rs; print(time.process_time() - start)"
-    assert min(float(python(code)) for _ in range(5)) < 0.1
+    """No slower than NumPy's, in the best of a few tries, since others may compete. `cargo xtask compare` measures milliseconds."""
+    code = """if True:
+        import time
+        start = time.process_time()
+        import numpy
+        middle = time.process_time()
+        import clrs_rs
+        print((time.process_time() - middle) / (middle - start))
+    """
+    assert min(float(python(code)) for _ in range(5)) < 1.0
 
 
 def test_the_program_is_installed():
@@ -42,6 +51,19 @@ def test_the_program_is_installed():
     failed = subprocess.run([sys.executable, "-m", "clrs_rs", "trace", "bsf"], capture_output=True, text=True)
     assert failed.returncode == 2
     assert "did you mean `bfs`" in failed.stderr
+
+
+def test_the_program_ignores_ctrl_c_if_its_parent_does(monkeypatch):
+    handlers = []
+    monkeypatch.setattr(clrs_rs.__main__._core, "main", lambda arguments: handlers.append(signal.getsignal(signal.SIGINT)))
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        for handler in (signal.SIG_IGN, signal.default_int_handler):
+            signal.signal(signal.SIGINT, handler)
+            clrs_rs.__main__.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert handlers == [signal.SIG_IGN, signal.SIG_DFL]
 
 
 def test_the_wheel_has_a_console_script_and_type_hints():
@@ -235,6 +257,15 @@ from clrs_rs._src.probing import ProbesDict, initialize
 from clrs_rs._src.samplers import SAMPLERS, _batch_hints, _batch_io, _subsample_data
 from clrs_rs._src.specs import CLRS_30_ALGS
 from clrs_rs._src.evaluation import _eval_one
+for name in ("encoders", "losses", "nets"):
+    assert not hasattr(clrs_rs._src, name)
+    for statement in (f"from clrs_rs._src import {name}", f"from clrs_rs._src.{name} import Net", f"import clrs_rs._src.{name}"):
+        try:
+            exec(statement)
+        except ImportError as error:
+            assert "docs/migration.md says what to use instead" in str(error), error
+        else:
+            raise AssertionError(statement)
 assert samplers.Sampler is clrs_rs.Sampler and clrs_rs._src.samplers is samplers and bfs is clrs_rs.algorithms.bfs
 """
     python(code)

@@ -5,7 +5,6 @@
 """
 
 import sys
-from typing import NoReturn
 
 from clrs_rs import algorithms, clrs_text, dataset, decoders, evaluation, probing, processors, samplers, specs
 from clrs_rs.models import base as model, baselines
@@ -19,9 +18,3 @@ for _name in [name for name in sys.modules if name.partition(".")[0] == "clrs_rs
 
 sys.modules["clrs_rs._src.baselines"] = baselines
 sys.modules["clrs_rs._src.model"] = model
-
-
-def __getattr__(name: str) -> NoReturn:
-    if name in ("encoders", "losses", "nets"):
-        raise ImportError(f"`_src.{name}` is JAX code of dm-clrs, and does not exist here; docs/migration.md says what to use instead")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,3 @@
+"""The place of ``clrs._src.encoders``, whose import here says what to use instead."""
+
+raise ImportError("`_src.encoders` is JAX code of dm-clrs, and does not exist here; docs/migration.md says what to use instead")
