@@ -95,7 +95,7 @@ def test_values_off_the_graph_are_errors():
     assert clrs_pyg.to_data(feedback, graph="complete")[0].num_edges == 36
     with pytest.raises(clrs_rs.errors.DataPointError, match="no input `adj`"):
         clrs_pyg.to_data(clrs_rs.sample("minimum", n=4, batch=1).feedback(), graph="adj")
-    with pytest.raises(ValueError, match="style"):
+    with pytest.raises(ValueError, match="`style` must be 'index' or 'salsa', not 'sals'"):
         clrs_pyg.to_data(feedback, style="sals")
     with pytest.raises(ValueError, match="graph"):
         clrs_pyg.to_data(feedback, graph="sparse")

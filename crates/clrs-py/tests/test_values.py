@@ -1,4 +1,4 @@
-"""Values of the modern face: pickles, copies, pages for notebooks, refused arguments."""
+"""Values of classes: pickles, copies, pages for notebooks, refused arguments."""
 
 import copy
 import html

@@ -28,8 +28,8 @@ import torch
 import torch_geometric.utils
 from torch_geometric.data import Batch, Data
 
-from clrs_rs import torch as clrs_torch
-from clrs_rs.errors import ArgumentError, DataPointError
+from clrs_rs import _arguments, torch as clrs_torch
+from clrs_rs.errors import DataPointError
 from clrs_rs.probing import DataPoint
 from clrs_rs.samplers import Feedback
 from clrs_rs.specs import Location, OutputClass, Type
@@ -105,10 +105,9 @@ def to_data(
     >>> to_data(feedback, style="salsa")[0].pred.shape
     torch.Size([25])
     """
-    if style not in ("index", "salsa"):
-        raise ArgumentError(f"`style` is {style!r}; it must be 'index' or 'salsa'")
-    if graph not in (None, "adj", "complete"):
-        raise ArgumentError(f"`graph` is {graph!r}; it must be 'adj' or 'complete'")
+    _arguments.choice("style", style, ("index", "salsa"))
+    if graph is not None:
+        _arguments.choice("graph", graph, ("adj", "complete"))
     features, outputs = feedback
     adjacency = next((np.asarray(point.data) for point in features.inputs if point.name == "adj"), None)
     if graph == "adj" and adjacency is None:

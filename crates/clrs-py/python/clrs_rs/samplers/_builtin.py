@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clrs_rs import _arguments, _core, algorithms
-from clrs_rs.errors import ArgumentError, IgnoredOptionWarning, SampleError, UnknownAlgorithmError, UnknownOptionError
+from clrs_rs.errors import ArgumentError, IgnoredOptionWarning, SampleError, UnknownAlgorithmError
 from clrs_rs.samplers._sampler import Sampler
 from clrs_rs.specs import SPECS, Spec
 
@@ -57,10 +57,8 @@ def build_sampler(
     sampler_class = SAMPLERS[name]
     known = [argument for argument in inspect.signature(sampler_class._sample_data).parameters if argument != "self"]
     unknown = [argument for argument in kwargs if argument not in known]
-    if unknown and strict:
-        suggestion = _core.did_you_mean(unknown[0], known)
-        arguments = ", ".join(known)
-        raise UnknownOptionError(f"the sampler of {name} has no argument `{unknown[0]}`{suggestion}; its arguments are: {arguments}")
+    if strict:
+        _arguments.known(f"the sampler of {name}", unknown, known)
     if unknown:
         message = f"the sampler of {name} ignores the arguments it does not have: {', '.join(unknown)}"
         warnings.warn(message, IgnoredOptionWarning, stacklevel=2)
