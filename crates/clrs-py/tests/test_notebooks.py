@@ -14,7 +14,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 def test_notebooks_run(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}})
+    resources = {"metadata": {"path": tmp_path}}
+    # A busy machine takes its time to start a kernel.
+    client = nbclient.NotebookClient(notebook, timeout=300, startup_timeout=300, resources=resources)
     client.execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code and any(cell.outputs for cell in code)

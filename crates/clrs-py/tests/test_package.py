@@ -174,7 +174,7 @@ def test_sampling_releases_the_lock_of_the_interpreter():
     ticks, done = 0, threading.Event()
 
     def draw():
-        clrs_rs.build_sampler("find_maximum_subarray", 2000, seed=0, length=24)
+        clrs_rs.build_sampler("find_maximum_subarray", 3000, seed=0, length=64)
         done.set()
 
     thread = threading.Thread(target=draw)
