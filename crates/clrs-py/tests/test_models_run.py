@@ -75,7 +75,7 @@ def test_run_py_of_dm_clrs_trains_our_model_to_the_score_of_clrs_train(dataset, 
         [evaluation] = clrs_rs.evaluate_run(report.run)
         scores.append(evaluation.score)
     # Other samples and other initial parameters: the same up to the noise of seeds.
-    assert abs(theirs - sum(scores) / len(scores)) < 0.15, (theirs, scores)
+    assert min(scores) - 0.1 < theirs < max(scores) + 0.1, (theirs, scores)
     assert theirs > 0.8
 
 
