@@ -223,8 +223,8 @@ fn metrics_that_no_run_has_are_not_missing_and_departures_from_the_paper_are_not
     let runs = [done("bfs", "mpnn", 1, 0.5), planned("dfs", "mpnn", 1)];
     let report = Report::new(&runs);
     let metrics = &table(&report, "metrics").rows;
-    let own_stop = |row: usize| (metrics[row].cells[2].text.as_str(), metrics[row].cells[2].missing.as_str());
-    assert_eq!((own_stop(0), own_stop(1)), (("–", ""), ("", "0 of 1 runs")));
+    let fixpoint = |row: usize| (metrics[row].cells[2].text.as_str(), metrics[row].cells[2].missing.as_str());
+    assert_eq!((fixpoint(0), fixpoint(1)), (("–", ""), ("", "0 of 1 runs")));
     let note = report.notes.iter().find(|note| note.contains("not trained as the paper's were")).expect("a note");
     assert!(note.contains("feedback=soft") && note.contains("steps=1000") && !note.contains("hidden="), "{note}");
 }

@@ -64,13 +64,13 @@ pub(super) fn table(results: &Results<'_>) -> Table {
     }
     Table {
         name: "metrics",
-        title: "Validity, exact match and the length leak",
+        title: "Validity, exact match, and scores without the true number of steps",
         caption: "On the test set, in %: the score with the true number of steps, as papers report it; the score when the network stops \
                   by itself, once its predictions repeat, without the information that the true number of steps gives; validity, the \
                   share of samples with a correct answer, whether or not it is the algorithm's; and exact match, the share with the \
                   algorithm's answer. Last, the score of the best validation. Mean ± standard deviation over seeds."
             .into(),
-        header: ["algorithm", "model", "score", "own stop", "validity", "exact match", "validation"].map(String::from).to_vec(),
+        header: ["algorithm", "model", "score", "fixpoint", "validity", "exact match", "validation"].map(String::from).to_vec(),
         rows,
         notes: Vec::new(),
         records,
