@@ -1,5 +1,6 @@
 """The cases that `parity.py` compares: every algorithm at many sizes, all options, all ways to draw batches, all transforms."""
 import dataclasses
+import json
 
 from reference import ALGORITHMS, specs
 
@@ -27,7 +28,7 @@ class Case:
         arguments += ["--track-max-steps"] if self.track_max_steps else []
         for name, value in self.options:
             values = value if isinstance(value, tuple) else (value,)
-            arguments += ["--set", f"{name}={','.join(map(repr, values))}"]
+            arguments += ["--set", f"{name}={','.join(map(json.dumps, values))}"]
         arguments += ["--next", ",".join(map(str, self.next))] if self.next else []
         arguments += ["--transform", ",".join(self.transforms)] if self.transforms else []
         arguments += ["--position-seed", str(self.position_seed)] if "random_pos" in self.transforms else []
@@ -50,7 +51,8 @@ WEIGHTS = (("low", (0.25, 0.6)), ("high", (0.75, 20.0)))
 P = (("p", ((0.1, 0.9), 0.35, (0.5, 0.2, 0.7, 0.0, 1.0))),)
 
 OPTIONS = {
-    **{name: RANGE for name in (*SORTS, "quickselect", "minimum", "binary_search")},
+    **{name: RANGE for name in (*SORTS, "quickselect", "minimum")},
+    "binary_search": (*RANGE, ("sorted", (False,))),
     "matrix_chain_order": WEIGHTS,  # dm-clrs accepts negative dimensions, ours rejects them
     "find_maximum_subarray": (("low", (-5.0, 0.0)), ("high", (0.5, 3.0))),
     "find_maximum_subarray_kadane": (("low", (-5.0, 0.0)), ("high", (0.5, 3.0))),

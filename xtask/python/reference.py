@@ -27,7 +27,7 @@ with quiet_stderr():
     import clrs
     import numpy as np
     from absl import logging
-    from clrs._src import dataset, evaluation, probing, samplers, specs  # noqa: F401
+    from clrs._src import algorithms, dataset, evaluation, probing, samplers, specs  # noqa: F401
 
 logging.set_verbosity(logging.ERROR)
 
@@ -42,7 +42,20 @@ VERSIONS = {"dm-clrs": clrs.__version__, "numpy": np.__version__}
 def build(algorithm, count, seed, size, **options):
     """A sampler and its spec. Lists among the options become tuples."""
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
+    if algorithm == "binary_search" and not options.pop("sorted", True):
+        return _sampler_of_unsorted_keys(count, seed, size, **options), specs.SPECS[algorithm]
     return samplers.build_sampler(algorithm, count, seed=seed, length=size, **options)
+
+
+def _sampler_of_unsorted_keys(count, seed, size, **options):
+    """The sampler of binary_search without the sort that dm-clrs has since May 2022."""
+
+    class Unsorted(samplers.SearchSampler):
+        def _sample_data(self, length, low=0.0, high=1.0):
+            keys = self._random_sequence(length=length, low=low, high=high)
+            return [self._rng.uniform(low=low, high=high), keys]
+
+    return Unsorted(algorithms.binary_search, specs.SPECS["binary_search"], count, size, seed=seed, **options)
 
 
 def samples(feedback, indices):

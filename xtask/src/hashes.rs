@@ -22,7 +22,7 @@ struct Set {
 
 /// Rewrites the hashes; with `check`, fails if one would change.
 pub(crate) fn pin(check: bool) -> Result<()> {
-    for version in ["clrs30@2.0.3", "clrs30@1.0.0"] {
+    for version in ["clrs30@2.0.3", "clrs30@1.0.0", "clrs30@1.0.0-unsorted"] {
         let folder = tempfile::tempdir()?;
         let mut generate = Command::new(clrs()?);
         generate.args(["generate", "--json", "--benchmark", version, "--out"]).arg(folder.path());

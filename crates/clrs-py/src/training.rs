@@ -303,6 +303,7 @@ impl PyEvalSet<'_> {
             &PyEvalSet::Sampled { size, count, seed, ref options } => {
                 let options = sampler_options(options)?;
                 Sampler::new(algorithm, size, seed, &options)?;
+                let options = options.or(&model.recipe.data.sampler_options(algorithm));
                 let set = EvalSet::Sampled { size, count, seed, options: options.clone() };
                 let count = set.count(algorithm).map_err(EvalError::from)?;
                 let memory = SampleMemory { algorithm, size, options: &options };

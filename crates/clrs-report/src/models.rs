@@ -1,6 +1,8 @@
 //! Which runs belong to one model, and how models are named.
 
+use clrs::clrs30::Version;
 use clrs_nn::Recipe;
+use clrs_nn::config::data_source::DataSource;
 
 use crate::paper::PROCESSORS;
 
@@ -21,6 +23,30 @@ pub fn identity(recipe: &Recipe) -> Recipe {
         model.algorithms.clear();
     }
     model
+}
+
+/// The identities of runs with these recipes. Versions of the benchmark, which differ in few algorithms, distinguish models only where
+/// an algorithm has runs of several; otherwise the newest version stands for all.
+pub(crate) fn identities(recipes: &[&Recipe]) -> Vec<Recipe> {
+    let identities: Vec<Recipe> = recipes.iter().map(|recipe| identity(recipe)).collect();
+    let of_version = |recipe: &Recipe, version| Recipe { data: DataSource::Benchmark(version), ..recipe.clone() };
+    let with_newest = |recipe: &Recipe| {
+        let Some(version) = recipe.data.version() else { return recipe.clone() };
+        let same: Vec<(&Recipe, Version)> = (recipes.iter().zip(&identities))
+            .filter_map(|(run, other)| Some((*run, other.data.version()?, other)))
+            .filter(|(.., other)| of_version(other, version) == *recipe)
+            .map(|(run, version, _)| (run, version))
+            .collect();
+        let is_ambiguous = |(run, version): &(&Recipe, Version)| {
+            same.iter().any(|(other, of)| of != version && other.algorithms == run.algorithms)
+        };
+        if same.iter().any(is_ambiguous) {
+            return recipe.clone();
+        }
+        let newest = Version::ALL.into_iter().find(|version| same.iter().any(|(_, of)| of == version));
+        of_version(recipe, newest.unwrap_or(version))
+    };
+    identities.iter().map(with_newest).collect()
 }
 
 /// The processor of each model, and the fields in which the models differ.
@@ -66,4 +92,29 @@ pub(crate) fn plain(value: &toml::Value) -> String {
 /// A processor's name in tables: the paper's, with the variant where it has several.
 pub(crate) fn display_name(processor: &str) -> String {
     PROCESSORS.iter().find(|(name, ..)| *name == processor).map_or(processor, |(.., label)| label).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_the_benchmark_are_one_model_unless_an_algorithm_has_runs_of_several() {
+        let recipe = |algorithm: &str, version| Recipe {
+            algorithms: vec![algorithm.into()],
+            data: DataSource::Benchmark(version),
+            ..Recipe::default()
+        };
+        let bfs = recipe("bfs", Version::V1_0_0);
+        let [sorted, unsorted] = [Version::V1_0_0, Version::V1_0_0Unsorted].map(|version| recipe("binary_search", version));
+        let versions = |recipes: &[&Recipe]| -> Vec<Option<Version>> {
+            identities(recipes).iter().map(|identity| identity.data.version()).collect()
+        };
+        assert_eq!(versions(&[&unsorted, &bfs]), [Some(Version::V1_0_0); 2]);
+        let separate = [Some(Version::V1_0_0Unsorted), Some(Version::V1_0_0), Some(Version::V1_0_0)];
+        assert_eq!(versions(&[&unsorted, &bfs, &sorted]), separate);
+
+        let other = Recipe { data: DataSource::OnTheFly, ..recipe("bfs", Version::V1_0_0) };
+        assert_eq!(versions(&[&unsorted, &other]), [Some(Version::V1_0_0Unsorted), None]);
+    }
 }

@@ -170,7 +170,7 @@ impl<'r> Report<'r> {
 /// What applies to all tables.
 fn notes(results: &Results<'_>) -> Vec<String> {
     let sets = results.test_sets();
-    let is_papers = |set: &String| set.starts_with("clrs30@1.0.0 ");
+    let is_papers = |set: &String| set.starts_with("clrs30@1.0.0");
     let mut notes = Vec::new();
     if !sets.is_empty() && !sets.iter().all(is_papers) {
         let sets: Vec<String> = sets.into_iter().collect();

@@ -10,7 +10,7 @@ use clrs_nn::config::recipe;
 use clrs_nn::data::eval_set::EvalSet;
 use clrs_nn::eval::evaluate::Steps;
 
-use crate::models::{differences, display_name, identity, plain, table};
+use crate::models::{differences, display_name, identities, identity, plain, table};
 use crate::paper::{PaperModel, PaperResult, PaperTable};
 use crate::runs::{Evaluation, ReportRun, RunState};
 use crate::stats::MeanStddev;
@@ -149,7 +149,7 @@ impl<'r> Results<'r> {
             }
         }
         let algorithms = algorithms(&runs);
-        let identities: Vec<Recipe> = runs.iter().map(|run| identity(&run.recipe)).collect();
+        let identities = identities(&runs.iter().map(|run| &run.recipe).collect::<Vec<_>>());
         let models = models(&identities);
         let columns = columns(&models);
         let of_model =

@@ -71,7 +71,7 @@ impl DatasetSpec {
     /// A set of the benchmark.
     pub fn of_benchmark(version: Version, set: BenchmarkSet) -> DatasetSpec {
         let dataset = DatasetSpec::new(set.name(), set.algorithm, set.size, set.samples, set.seed);
-        DatasetSpec { spec: set.spec, benchmark: Some(version), ..dataset }
+        DatasetSpec { spec: set.spec, sampler_options: set.sampler_options, benchmark: Some(version), ..dataset }
     }
 
     /// One shard of the set. Samples of shards have independent random numbers ([`Seeding::Parallel`]): with dm-clrs's

@@ -85,10 +85,12 @@ impl EvalPlan {
         let mut tasks = Vec::new();
         for &checkpoint in &self.checkpoints {
             for algorithm in &recipe.algorithms {
-                let is_in_benchmark = clrs30::algorithms().any(|of| of.name() == algorithm);
-                let test = is_in_benchmark.then(|| EvalSet::fixed(data.clone(), Split::Test));
+                let in_benchmark = clrs30::algorithms().find(|of| of.name() == algorithm);
+                let test = in_benchmark.map(|_| EvalSet::fixed(data.clone(), Split::Test));
+                let options = in_benchmark.map(|of| recipe.data.sampler_options(of)).unwrap_or_default();
                 let sizes: &[usize] = if checkpoint == CheckpointName::Best { &self.sizes } else { &[] };
-                for set in test.into_iter().chain(sizes.iter().map(|&size| EvalSet::sampled_count(size, self.count))) {
+                let of_size = |&size: &usize| EvalSet::sampled_count(size, self.count).or_options(&options);
+                for set in test.into_iter().chain(sizes.iter().map(of_size)) {
                     tasks.extend(self.steps.iter().map(|&steps| EvalTask {
                         checkpoint,
                         algorithm: algorithm.clone(),

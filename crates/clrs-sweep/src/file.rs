@@ -417,4 +417,15 @@ mod tests {
         assert_eq!(sets[1..], [16, 64].map(|size| EvalSet::sampled_count(size, Some(5))));
         Ok(())
     }
+
+    #[test]
+    fn new_samples_of_an_evaluation_are_drawn_like_those_of_the_benchmark() -> Result<(), SweepFileError> {
+        let sweep = parse("[set]\ndata = 'clrs30@1.0.0-unsorted'\n[grid]\nalgorithms = ['binary_search', 'bfs']\n[eval]\nsizes = [16]")?;
+        let options = sweep.cells.iter().map(|cell| match &cell.eval.tasks(&cell.recipe).pop().expect("a size").set {
+            EvalSet::Sampled { options, .. } => options.to_string(),
+            fixed => panic!("{fixed} after the sizes"),
+        });
+        assert_eq!(options.collect::<Vec<_>>(), ["sorted=false", ""]);
+        Ok(())
+    }
 }

@@ -29,6 +29,8 @@ pub trait Algorithm: Probes + Send + Sync {
     const EDGE_PROBABILITY_SCALE: f64 = 1.0;
     /// Probes that `clrs30@1.0.0` does not have.
     const ADDED_SINCE_1_0_0: &'static [&'static str] = &[];
+    /// Options of the distribution in `clrs30@1.0.0-unsorted`, where they are not the defaults.
+    const UNSORTED_OPTIONS: &'static [&'static str] = &[];
     /// Hints that the text form traces. If empty, it traces the hints that are named after outputs, such as `pi_h` of `pi`.
     const TEXT_TRACE: &'static [&'static str] = &[];
     /// The problem that the algorithm solves.
@@ -188,6 +190,8 @@ pub trait AnyAlgorithm: Send + Sync {
     fn edge_probability_scale(&self) -> f64;
     /// See [`Algorithm::ADDED_SINCE_1_0_0`].
     fn added_since_1_0_0(&self) -> &'static [&'static str];
+    /// See [`Algorithm::UNSORTED_OPTIONS`].
+    fn unsorted_options(&self) -> &'static [&'static str];
     /// See [`Algorithm::TEXT_TRACE`].
     fn text_trace(&self) -> &'static [&'static str];
     /// The probes.
@@ -242,6 +246,10 @@ impl<A: Algorithm> AnyAlgorithm for A {
 
     fn added_since_1_0_0(&self) -> &'static [&'static str] {
         A::ADDED_SINCE_1_0_0
+    }
+
+    fn unsorted_options(&self) -> &'static [&'static str] {
+        A::UNSORTED_OPTIONS
     }
 
     fn text_trace(&self) -> &'static [&'static str] {

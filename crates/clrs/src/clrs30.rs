@@ -10,8 +10,10 @@
 //! ([`EVAL_MULTIPLIER`](crate::Algorithm::EVAL_MULTIPLIER)).
 //!
 //! - `clrs30@2.0.3`, or `clrs30`: the data of dm-clrs 2.0.3.
-//! - `clrs30@1.0.0`: the data of the paper. It differs in three ways: string matchers have 20 nodes, and 80 in test;
+//! - `clrs30@1.0.0`: the data of dm-clrs 1.0.0. It differs in three ways: string matchers have 20 nodes, and 80 in test;
 //!   quickselect has no `pivot` hint; the `pred` output of the sorts is a plain pointer.
+//! - `clrs30@1.0.0-unsorted`: the same before the keys of `binary_search` were sorted, in May 2022. Some of the paper's results are for
+//!   these data.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::algorithm::{AnyAlgorithm, Family};
 use crate::algorithms::BUILTIN;
 use crate::hash::ContentHash;
+use crate::sampling::SamplerOptions;
 use crate::spec::{Probe, Spec};
 use crate::transform::plain_permutations_spec;
 
@@ -32,8 +35,10 @@ pub enum Version {
     /// The data of dm-clrs 2.0.3.
     #[default]
     V2_0_3,
-    /// The data of the paper.
+    /// The data of dm-clrs 1.0.0.
     V1_0_0,
+    /// The data of dm-clrs 1.0.0 with unsorted keys in `binary_search`.
+    V1_0_0Unsorted,
 }
 
 /// A split of the benchmark's data.
@@ -65,6 +70,8 @@ pub struct BenchmarkSet {
     pub samples: usize,
     /// Seed of the random stream.
     pub seed: u32,
+    /// Options of the sampler.
+    pub sampler_options: SamplerOptions,
     /// The stored probes.
     pub spec: Spec,
 }
@@ -112,13 +119,14 @@ impl FromStr for Split {
 
 impl Version {
     /// All versions, newest first.
-    pub const ALL: [Version; 2] = [Version::V2_0_3, Version::V1_0_0];
+    pub const ALL: [Version; 3] = [Version::V2_0_3, Version::V1_0_0, Version::V1_0_0Unsorted];
 
     /// The name, such as `clrs30@2.0.3`.
     pub const fn name(self) -> &'static str {
         match self {
             Version::V2_0_3 => "clrs30@2.0.3",
             Version::V1_0_0 => "clrs30@1.0.0",
+            Version::V1_0_0Unsorted => "clrs30@1.0.0-unsorted",
         }
     }
 
@@ -127,6 +135,7 @@ impl Version {
         match self {
             Version::V2_0_3 => include_str!("../hashes/clrs30@2.0.3.txt"),
             Version::V1_0_0 => include_str!("../hashes/clrs30@1.0.0.txt"),
+            Version::V1_0_0Unsorted => include_str!("../hashes/clrs30@1.0.0-unsorted.txt"),
         }
     }
 
@@ -142,9 +151,16 @@ impl Version {
             Split::Val => (32 * algorithm.eval_multiplier(), 16, 2),
             Split::Test => (32 * algorithm.eval_multiplier(), 64, 3),
         };
-        // In version 1.0.0 the size is that of the text alone; the pattern adds a quarter.
-        let size = if self == Version::V1_0_0 && algorithm.family() == Family::Strings { size + size / 4 } else { size };
-        BenchmarkSet { algorithm, split, size, samples, seed, spec: self.spec(algorithm) }
+        // Before version 2 the size is that of the text alone; the pattern adds a quarter.
+        let size = if self != Version::V2_0_3 && algorithm.family() == Family::Strings { size + size / 4 } else { size };
+        let (sampler_options, spec) = (self.sampler_options(algorithm), self.spec(algorithm));
+        BenchmarkSet { algorithm, split, size, samples, seed, sampler_options, spec }
+    }
+
+    /// Options of an algorithm's sampler in this version.
+    pub fn sampler_options(self, algorithm: &dyn AnyAlgorithm) -> SamplerOptions {
+        let options = if self == Version::V1_0_0Unsorted { algorithm.unsorted_options() } else { &[] };
+        SamplerOptions::parse(options.iter().copied()).expect("options of the form name=value")
     }
 
     /// The probes of an algorithm in this version.
@@ -161,7 +177,7 @@ impl Version {
 
 /// No version of the benchmark has the given name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown benchmark `{0}`; expected clrs30 (= clrs30@2.0.3) or clrs30@1.0.0")]
+#[error("unknown benchmark `{0}`; expected clrs30 (= clrs30@2.0.3), clrs30@1.0.0 or clrs30@1.0.0-unsorted")]
 pub struct UnknownVersion(pub String);
 
 impl FromStr for Version {

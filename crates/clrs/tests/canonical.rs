@@ -75,7 +75,7 @@ fn every_set_of_every_version_has_its_pinned_hash() {
         let sets = version.sets();
         assert_eq!(sets.len(), 90);
         sets.par_iter().for_each(|set| {
-            let sampler = Sampler::new(set.algorithm, set.size, set.seed, &SamplerOptions::default()).expect("a valid size");
+            let sampler = Sampler::new(set.algorithm, set.size, set.seed, &set.sampler_options).expect("a valid size");
             let samples = FixedSet::new(sampler, set.samples).expect("samples");
             let trajectories = samples.into_trajectories().with_spec(&set.spec);
             let mut hasher = ContentHasher::new(&set.spec);
@@ -86,7 +86,7 @@ fn every_set_of_every_version_has_its_pinned_hash() {
 }
 
 #[test]
-fn versions_differ_only_in_strings_quickselect_and_sorts() {
+fn versions_1_0_0_and_2_0_3_differ_only_in_strings_quickselect_and_sorts() {
     for (new, old) in Version::V2_0_3.sets().iter().zip(&Version::V1_0_0.sets()) {
         let differs = new.pinned_hash(Version::V2_0_3) != old.pinned_hash(Version::V1_0_0);
         let name = new.algorithm.name();
@@ -96,4 +96,12 @@ fn versions_differ_only_in_strings_quickselect_and_sorts() {
     }
     let nodes = |version: Version| version.sets().into_iter().find(|set| set.name() == "kmp_matcher_test").map(|set| set.size);
     assert_eq!((nodes(Version::V2_0_3), nodes(Version::V1_0_0)), (Some(64), Some(80)));
+}
+
+#[test]
+fn unsorted_data_differ_from_version_1_0_0_only_in_binary_search() {
+    for (released, unsorted) in Version::V1_0_0.sets().iter().zip(&Version::V1_0_0Unsorted.sets()) {
+        let differs = released.pinned_hash(Version::V1_0_0) != unsorted.pinned_hash(Version::V1_0_0Unsorted);
+        assert_eq!(differs, unsorted.algorithm.name() == "binary_search", "{}", unsorted.name());
+    }
 }

@@ -31,9 +31,10 @@ use files::Files;
 /// Evaluate trained networks: score, validity, exact match
 ///
 /// Evaluates each run (a directory that `clrs train` created) on every algorithm that it was trained on: on the benchmark's test
-/// set, on other sets (`--data DIR`), or on new samples (`--sizes 16,64,256`). The score is that of dm-clrs: the mean over outputs
-/// of micro-F1 for masks and accuracy for others. Validity is the fraction of samples with a correct answer, whether or not it is
-/// the algorithm's; exact match is the fraction whose answer equals the algorithm's. All are percentages.
+/// set, on other sets (`--data DIR`), or on new samples (`--sizes 16,64,256`), drawn like those of the benchmark that it was
+/// trained on. The score is that of dm-clrs: the mean over outputs of micro-F1 for masks and accuracy for others. Validity is the
+/// fraction of samples with a correct answer, whether or not it is the algorithm's; exact match is the fraction whose answer
+/// equals the algorithm's. All are percentages.
 ///
 /// Runs whose recipes differ in nothing but seeds are also summarized: mean and standard deviation (n - 1) over seeds, and means
 /// over families and algorithms, next to the paper's results where it has them. Those are for `clrs30@1.0.0`; later versions have
@@ -59,8 +60,8 @@ pub(crate) struct Arguments {
     /// Evaluate only these algorithms, comma-separated
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', value_parser = Name::algorithm(), hide_possible_values = true)]
     algorithms: Vec<String>,
-    /// Version of the benchmark (clrs30, clrs30@1.0.0), or directory of sets named `ALGORITHM_SPLIT.arrow` [default: the version
-    /// that the run was trained on, or clrs30]
+    /// Version of the benchmark (clrs30, clrs30@1.0.0), or directory of sets named `ALGORITHM_SPLIT.arrow` [default: the
+    /// version that the run was trained on, or clrs30]
     #[arg(long, value_name = "NAME|DIR")]
     data: Option<DataSource>,
     /// Split of the data [default: test]
@@ -240,14 +241,15 @@ fn tasks<'r>(arguments: &Arguments, runs: &'r [Run]) -> Result<Vec<Task<'r>>> {
         let sets = sets(arguments, run)?;
         for &algorithm in run.model.algorithms.iter().filter(|algorithm| is_chosen(**algorithm)) {
             for set in &sets {
+                let set = set.clone().or_options(&run.model.recipe.data.sampler_options(algorithm));
                 let samples = set.count(algorithm).map_err(advise_generate)?;
-                if let EvalSet::Sampled { size, options, .. } = set {
+                if let EvalSet::Sampled { size, options, .. } = &set {
                     SampleMemory { algorithm, size: *size, options }.ensure_recordings_fit(samples as u128)?;
                 }
                 if let Some(sample) = arguments.trajectory_samples.iter().find(|sample| **sample >= samples) {
                     bail!("--trajectory-samples {sample}: {} on {set} has {samples} samples", algorithm.name());
                 }
-                tasks.push(Task { run, algorithm, set: set.clone(), samples });
+                tasks.push(Task { run, algorithm, set, samples });
             }
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// Directory to write to; created if necessary
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Generate the sets of a benchmark: `clrs30` (same as `clrs30@2.0.3`) or `clrs30@1.0.0`
+    /// Generate the sets of a benchmark: `clrs30` (same as `clrs30@2.0.3`), `clrs30@1.0.0` or `clrs30@1.0.0-unsorted`
     #[arg(long, value_name = "NAME", conflicts_with_all = ["size", "count", "seed", "options", "name", "seeding", "shard"])]
     benchmark: Option<String>,
     /// Algorithms, comma-separated

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clrs::clrs30::{UnknownVersion, Version};
+use clrs::{AnyAlgorithm, SamplerOptions};
 use serde::{Deserialize, Serialize};
 
 /// Where samples come from. A string in recipes and on the command line.
@@ -36,6 +37,11 @@ impl DataSource {
     /// The version, if this is the benchmark.
     pub fn version(&self) -> Option<Version> {
         if let DataSource::Benchmark(version) = self { Some(*version) } else { None }
+    }
+
+    /// Options of an algorithm's sampler that give samples as in this source: those of its version of the benchmark.
+    pub fn sampler_options(&self, algorithm: &dyn AnyAlgorithm) -> SamplerOptions {
+        self.version().map_or_else(SamplerOptions::default, |version| version.sampler_options(algorithm))
     }
 
     /// The same source with an absolute path, which does not depend on the working directory.

@@ -32,8 +32,8 @@ pub struct Recipe {
     #[serde(flatten)]
     pub model: ModelConfig,
 
-    /// Data source: a version of the benchmark (`clrs30@2.0.3`, `clrs30@1.0.0`), `on_the_fly`, or a directory of sets named
-    /// `ALGORITHM_train.arrow` and `ALGORITHM_val.arrow`.
+    /// Data source: a version of the benchmark (`clrs30@2.0.3`, `clrs30@1.0.0`, `clrs30@1.0.0-unsorted`), `on_the_fly`, or a directory
+    /// of sets named `ALGORITHM_train.arrow` and `ALGORITHM_val.arrow`.
     pub data: DataSource,
     /// Order in which a fixed set is read: `sequential`, epoch after epoch, or `random`, with replacement.
     pub order: Order,

@@ -21,7 +21,7 @@ pub enum DataError {
     Batch { algorithm: String, source: BatchError },
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{}: not a directory, and not a version of the benchmark (clrs30@2.0.3, clrs30@1.0.0)", .0.display())]
+    #[error("{}: not a directory, and not a version of the benchmark (clrs30@2.0.3, clrs30@1.0.0, clrs30@1.0.0-unsorted)", .0.display())]
     NoDirectory(PathBuf),
     #[error("samples drawn on the fly have no {split} set", split = .0.name())]
     OnTheFly(clrs::clrs30::Split),

@@ -69,6 +69,17 @@ impl EvalSet {
         EvalSet::Sampled { size, count, seed: SEED, options: SamplerOptions::default() }
     }
 
+    /// The same set, with options of the distribution where it has none of that name.
+    #[must_use]
+    pub fn or_options(self, defaults: &SamplerOptions) -> EvalSet {
+        match self {
+            EvalSet::Sampled { size, count, seed, options } => {
+                EvalSet::Sampled { size, count, seed, options: options.or(defaults) }
+            }
+            fixed @ EvalSet::Fixed { .. } => fixed,
+        }
+    }
+
     /// Number of samples of an algorithm. Finds most errors of the set before any sample is generated.
     ///
     /// # Errors

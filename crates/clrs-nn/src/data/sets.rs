@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clrs::clrs30::{BenchmarkSet, Split, Version};
-use clrs::sampling::{FixedSet, Sampler, SamplerOptions};
+use clrs::sampling::{FixedSet, Sampler};
 use clrs::{AnyAlgorithm, Probe, Spec, Trajectories};
 use clrs_store::Set;
 
@@ -24,7 +24,7 @@ pub fn load(source: &DataSource, algorithm: &'static dyn AnyAlgorithm, split: Sp
         DataSource::Benchmark(version) => {
             let set = benchmark_set(*version, algorithm, split)?;
             let failed = |source| DataError::Sample { algorithm: algorithm.name().into(), source };
-            let sampler = Sampler::new(algorithm, set.size, set.seed, &SamplerOptions::default()).map_err(failed)?;
+            let sampler = Sampler::new(algorithm, set.size, set.seed, &set.sampler_options).map_err(failed)?;
             let samples = FixedSet::new(sampler, set.samples).map_err(failed)?.into_trajectories();
             Ok(samples.with_spec(&set.spec))
         }

@@ -69,7 +69,8 @@ def create_dataset(
 
     Args:
       folder: a directory of the store that ``clrs generate`` writes; a directory of TensorFlow Datasets, such as dm-clrs's
-        published one (TensorFlow is not needed); or ``clrs30`` or ``clrs30@1.0.0``, which is generated on the spot.
+        published one (TensorFlow is not needed); or a version of the benchmark, such as ``clrs30`` or
+        ``clrs30@1.0.0``, which is generated on the spot.
       algorithm: name of the algorithm.
       split: ``train``, ``val`` or ``test``.
       batch_size: number of samples per batch.

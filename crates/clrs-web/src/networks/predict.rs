@@ -191,7 +191,7 @@ fn open(runs: &Runs, question: &Question) -> Result<Opened, NetworkError> {
         size: question.size,
         count: Some(question.count),
         seed: question.seed,
-        options: question.options.clone(),
+        options: question.options.clone().or(&model.recipe.data.sampler_options(algorithm)),
     };
     let samples = model.load(algorithm.name(), &set)?;
     Ok(Opened { name: run.name.clone(), model, algorithm, samples })

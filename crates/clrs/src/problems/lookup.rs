@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{Distribution, InvalidProblem, Problem, finite, range, truncate};
 use crate::random::RandomState;
 
-/// Sorted keys and a target to search for.
+/// Keys and a target to search for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
@@ -11,6 +11,9 @@ pub struct Lookup {
     pub key: Vec<f64>,
     /// The value to search for.
     pub target: f64,
+    /// Whether the keys may be in any order; otherwise they must be sorted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsorted: bool,
 }
 
 impl Problem for Lookup {
@@ -30,12 +33,14 @@ impl Problem for Lookup {
 }
 
 crate::options! {
-    /// Sorted uniformly distributed keys, and a target from the same range.
+    /// Uniformly distributed keys, and a target from the same range.
     pub struct UniformLookups {
         /// lower bound of keys and target
         low: f64 = 0.0,
         /// exclusive upper bound of keys and target
         high: f64 = 1.0,
+        /// whether the keys are sorted
+        sorted: bool = true,
     }
 }
 
@@ -48,7 +53,9 @@ impl Distribution for UniformLookups {
 
     fn draw(&self, size: usize, random: &mut RandomState) -> Result<Lookup, InvalidProblem> {
         let mut key = random.uniforms(self.low, self.high, size);
-        key.sort_by(f64::total_cmp);
-        Ok(Lookup { key, target: random.uniform(self.low, self.high) })
+        if self.sorted {
+            key.sort_by(f64::total_cmp);
+        }
+        Ok(Lookup { key, target: random.uniform(self.low, self.high), unsorted: !self.sorted })
     }
 }

@@ -85,6 +85,25 @@ impl SamplerOptions {
         Ok(())
     }
 
+    /// These options, and of `defaults` those that are not among them.
+    ///
+    /// ```
+    /// use clrs::SamplerOptions;
+    ///
+    /// let [given, defaults] = [&["p=0.3"][..], &["p=0.5", "graph=tree"]].map(|texts| SamplerOptions::parse(texts.iter().copied()));
+    /// assert_eq!(given?.or(&defaults?).to_string(), "p=0.3 graph=tree");
+    /// # Ok::<(), clrs::sampling::OptionError>(())
+    /// ```
+    #[must_use]
+    pub fn or(mut self, defaults: &SamplerOptions) -> SamplerOptions {
+        for (name, value) in defaults.iter() {
+            if self.iter().all(|(given, _)| given != name) {
+                self.0.push((name.into(), value.into()));
+            }
+        }
+        self
+    }
+
     /// Iterates over names and values, in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
@@ -159,6 +178,15 @@ pub trait OptionValue: Sized {
 impl OptionValue for f64 {
     fn from_text(text: &str) -> Result<f64, InvalidValue> {
         text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or(InvalidValue("a finite number"))
+    }
+    fn to_text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl OptionValue for bool {
+    fn from_text(text: &str) -> Result<bool, InvalidValue> {
+        text.parse().map_err(|_| InvalidValue("true or false"))
     }
     fn to_text(&self) -> String {
         self.to_string()

@@ -15,7 +15,7 @@ pub(crate) fn is_correct(algorithm: &str, problem: &str, outputs: &[Cells<'_>]) 
             Some(key[node] == sorted(&key)[key.len() / 2])
         }
         "binary_search" => {
-            let Lookup { key, target } = Lookup::from_json(problem).expect("a sampled problem");
+            let Lookup { key, target, .. } = Lookup::from_json(problem).expect("a sampled problem");
             // The target belongs after all smaller keys.
             let smaller = sorted(&key).iter().filter(|x| **x < target).count();
             Some(key[node] == sorted(&key)[smaller.min(key.len() - 1)])
