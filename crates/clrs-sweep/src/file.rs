@@ -359,7 +359,7 @@ mod tests {
             ("quick", 8),
             ("paper-2022", 30 * 7 * 3),
             ("paper-2022-figure-3", 8 * 7 * 3),
-            ("paper-2022-settings", 6 * 48 * 3),
+            ("paper-2022-settings", (6 + 1) * 48 * 3),
             ("generalist-2022", 90),
         ];
         assert_eq!(counts, expected);
@@ -420,7 +420,9 @@ mod tests {
 
     #[test]
     fn new_samples_of_an_evaluation_are_drawn_like_those_of_the_benchmark() -> Result<(), SweepFileError> {
-        let sweep = parse("[set]\ndata = 'clrs30@1.0.0-unsorted'\n[grid]\nalgorithms = ['binary_search', 'bfs']\n[eval]\nsizes = [16]")?;
+        let eval = "[eval]\ncheckpoints = ['best']\nsizes = [16]";
+        let data = "[set]\ndata = 'clrs30@1.0.0-unsorted'";
+        let sweep = parse(&format!("{data}\n[grid]\nalgorithms = ['binary_search', 'bfs']\n{eval}"))?;
         let options = sweep.cells.iter().map(|cell| match &cell.eval.tasks(&cell.recipe).pop().expect("a size").set {
             EvalSet::Sampled { options, .. } => options.to_string(),
             fixed => panic!("{fixed} after the sizes"),

@@ -128,8 +128,11 @@ fn lines_that_are_not_predictions_are_reported() {
     let control = prediction("bfs \u{1b}c", "0");
     assert_eq!(error(&control), "line 2: not a question: expected `:`, found `\\u{1b}c` (at byte 4)");
     assert_eq!(error(&prediction("bfs:\nA: [[0]]\npi:\n", "0")), "line 2: the inputs are `A`, expected `s`, `A`");
-    let unsorted = prediction("binary_search:\nkey: [0.2 0.1], target: 0.5\nreturn:\n", "0");
-    assert_eq!(error(&unsorted), "line 2: the question describes no problem of the algorithm: `key` is not sorted");
+    let backwards = prediction("activity_selector:\ns: [0.2 0.5], f: [0.3 0.4]\nselected:\n", "[0 1]");
+    assert_eq!(
+        error(&backwards),
+        "line 2: the question describes no problem of the algorithm: activity 1 finishes before it starts"
+    );
     let references = [
         ("[0", "expected a value or `]`, found the end (at byte 2)"),
         ("[0 0 0]", "`pi` is a list of 3, expected a list of 4"),
