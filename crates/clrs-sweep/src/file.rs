@@ -357,8 +357,8 @@ mod tests {
             .collect();
         let expected = [
             ("quick", 8),
-            ("paper-2022", 30 * 7 * 3),
-            ("paper-2022-figure-3", 8 * 7 * 3),
+            ("paper-2022", (30 * 7 + 12 * 2) * 3),
+            ("paper-2022-figure-3", (8 * 7 + 2) * 3),
             ("paper-2022-settings", (6 + 1) * 48 * 3),
             ("generalist-2022", 90),
         ];
