@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use clrs::cancel::{CancelToken, Cancelled};
+use pyo3::intern;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
@@ -39,8 +40,9 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// Python runs handlers on its main thread alone, and only when asked. So the work moves to another thread, and this one asks.
 /// The work is [cancelled](clrs::cancel) where it is: what it changes beyond its result must be restored by the caller.
 pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    if is_forked() {
-        // Usually a worker, whose parent gets the signal, too.
+    // A forked process is usually a worker, whose parent gets the signal, too. Other threads have no handlers to ask for, and must not
+    // attach to an interpreter that may be gone: it does not wait for daemon threads.
+    if is_forked() || !is_main_thread(py)? {
         return detached(py, work);
     }
     let token = CancelToken::default();
@@ -73,6 +75,13 @@ pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> Resu
     });
     // Also if the work has just been completed: the user wants to stop.
     interrupt.map_or(result, |interrupt| Err(interrupt.into()))
+}
+
+/// Whether this is the thread that runs handlers of signals.
+fn is_main_thread(py: Python<'_>) -> Result<bool, Error> {
+    let threading = py.import(intern!(py, "threading"))?;
+    let main = threading.call_method0(intern!(py, "main_thread"))?.getattr(intern!(py, "ident"))?;
+    Ok(main.eq(threading.call_method0(intern!(py, "get_ident"))?)?)
 }
 
 /// Panics, so that tests see what becomes of a panic.

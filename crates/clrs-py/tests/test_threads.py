@@ -117,6 +117,26 @@ def test_a_forked_child_draws_while_another_thread_draws_from_another_sampler():
     subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=400)
 
 
+EXIT = """
+import threading, time
+import clrs_rs
+
+sampler, _ = clrs_rs.build_sampler("floyd_warshall", -1, seed=1, length=64, track_max_steps=False)
+
+def draw():
+    while True:
+        sampler.next(16)
+
+threading.Thread(target=draw, daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+def test_the_interpreter_exits_while_a_daemon_thread_draws():
+    for _ in range(10):
+        subprocess.run([sys.executable, "-c", EXIT], check=True, timeout=100)
+
+
 def test_samples_traces_and_checks():
     samples = clrs_rs.sample("heapsort", n=8, batch=16, seed=1)
     work = lambda index: (data_of(samples.feedback()), samples[index].trace().to_json(), bool(samples[index].check()))
