@@ -79,7 +79,7 @@ fn table(results: &Results<'_>) -> String {
     }
     format!(
         "{reached} of {cells} cells are within two of the paper's deviations (plus three points where its deviation is below one) or \
-         above them,\nif the better of two variants counts; {by_validation} if the variant with the better validation counts.\n\n\
+         above them,\nif the best of several variants counts; {by_validation} if the variant with the better validation counts.\n\n\
          | algorithm | network | runs | score | paper | validation | paper | reached |\n|---|---|--:|--:|--:|--:|--:|---|\n{rows}"
     )
 }
